@@ -1,0 +1,60 @@
+//! What is minimised: a linear plus concave-quadratic function of the active leaves.
+
+/// The objective `constant + sum_l c_l z_l - kappa * sqrt(s2 - |sum_l z_l v_l|^2)` of a one-hot leaf vector `z` (one leaf a tree), to be
+/// minimised. Leaves are numbered over the whole forest: see [`Forest::leaf_offset`](crate::Forest::leaf_offset).
+#[derive(Clone, Debug)]
+pub struct LeafObjective {
+    /// Added to every value.
+    pub constant: f64,
+    /// `c`, shape `[n_leaves]`.
+    pub linear: Vec<f64>,
+    /// The deviation term; `None` for a plain ensemble sum.
+    pub quadratic: Option<Quadratic>,
+}
+
+/// The deviation term `sigma = sqrt(s2 - |sum_l z_l v_l|^2)` and its weight.
+#[derive(Clone, Debug)]
+pub struct Quadratic {
+    /// Weight of the deviation, `>= 0`: larger explores more.
+    pub kappa: f64,
+    /// `s2`, the prior variance: an upper bound of `|sum z_l v_l|^2`.
+    pub prior_variance: f64,
+    /// Length of the vectors `v_l`.
+    pub dim: usize,
+    /// The vectors `v_l`, row-major `[n_leaves, dim]`.
+    pub factor: Vec<f64>,
+}
+
+impl Quadratic {
+    /// The vector `v_l` of leaf `leaf`, length `dim`.
+    pub fn row(&self, leaf: usize) -> &[f64] {
+        &self.factor[leaf * self.dim..(leaf + 1) * self.dim]
+    }
+
+    /// `sqrt(max(0, s2 - |sum v_l|^2))` over the given active leaves.
+    pub fn deviation(&self, leaves: &[usize]) -> f64 {
+        let mut sum_sq = 0.0;
+        for k in 0..self.dim {
+            let u: f64 = leaves.iter().map(|&leaf| self.factor[leaf * self.dim + k]).sum();
+            sum_sq += u * u;
+        }
+        (self.prior_variance - sum_sq).max(0.0).sqrt()
+    }
+}
+
+impl LeafObjective {
+    /// `constant + sum c_l` over the given active leaves.
+    pub fn mean(&self, leaves: &[usize]) -> f64 {
+        self.constant + leaves.iter().map(|&leaf| self.linear[leaf]).sum::<f64>()
+    }
+
+    /// The deviation at the given active leaves; 0 without a quadratic part.
+    pub fn deviation(&self, leaves: &[usize]) -> f64 {
+        self.quadratic.as_ref().map_or(0.0, |q| q.deviation(leaves))
+    }
+
+    /// The value to be minimised, `mean - kappa * deviation`, at the given active leaves (one a tree).
+    pub fn value(&self, leaves: &[usize]) -> f64 {
+        self.mean(leaves) - self.quadratic.as_ref().map_or(0.0, |q| q.kappa * q.deviation(leaves))
+    }
+}

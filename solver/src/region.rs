@@ -1,0 +1,71 @@
+//! Boxes: an interval or a set of levels for each variable.
+
+use crate::domain::Domain;
+use crate::level_set::LevelSet;
+
+/// The part of one variable's domain that a box keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    /// Allowed values in the closed interval. A half-open cell `(t, u]` is written `[t.next_up(), u]`, the same set of f64.
+    Interval {
+        /// Smallest value, attained.
+        lower: f64,
+        /// Largest value, attained.
+        upper: f64,
+    },
+    /// The levels a category may still take.
+    Levels(LevelSet),
+}
+
+impl Range {
+    /// The whole domain.
+    pub fn full(domain: &Domain) -> Self {
+        match domain {
+            Domain::Categorical { levels } => Self::Levels(LevelSet::full(*levels)),
+            _ => {
+                let (lower, upper) = domain.bounds();
+                Self::Interval { lower, upper }
+            }
+        }
+    }
+
+    /// True when the value (or level index) lies in the range. The domain's own membership is not tested.
+    pub fn contains(&self, x: f64) -> bool {
+        match self {
+            Self::Interval { lower, upper } => *lower <= x && x <= *upper,
+            Self::Levels(set) => x >= 0.0 && x.fract() == 0.0 && set.contains(x as usize),
+        }
+    }
+
+    /// True when the range is a single value of an interval or a single level.
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            Self::Interval { lower, upper } => lower == upper,
+            Self::Levels(set) => set.len() == 1,
+        }
+    }
+
+    /// True when nothing is left.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Interval { lower, upper } => lower > upper,
+            Self::Levels(set) => set.is_empty(),
+        }
+    }
+}
+
+/// A box: one [`Range`] for each variable, in variable order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region(pub Vec<Range>);
+
+impl Region {
+    /// The whole space.
+    pub fn full(domains: &[Domain]) -> Self {
+        Self(domains.iter().map(Range::full).collect())
+    }
+
+    /// True when every coordinate lies in its range.
+    pub fn contains(&self, x: &[f64]) -> bool {
+        self.0.len() == x.len() && self.0.iter().zip(x).all(|(range, &v)| range.contains(v))
+    }
+}

@@ -1,0 +1,15 @@
+//! leafgp: Bayesian optimisation over mixed variables with known constraints.
+
+pub mod acquisition;
+pub mod cli;
+pub mod engine;
+pub mod functions;
+pub mod gbdt;
+pub mod gp;
+pub mod history;
+pub mod instance;
+pub mod problem;
+pub mod table;
+
+pub use leafgp_solver as solver;
+pub use table::Table;
