@@ -187,6 +187,30 @@ impl Forest {
         self.trees.iter().zip(&self.leaf_offsets).map(|(tree, offset)| offset + tree.leaf_of(x).0).collect()
     }
 
+    /// The cell of `x`: the largest box around it in which every tree keeps its leaf, within the domains. Points outside the domains have the
+    /// cell that their leaves span, which may be empty.
+    pub fn cell(&self, domains: &[Domain], x: &[f64]) -> Region {
+        let mut cell = Region::full(domains);
+        for tree in &self.trees {
+            let mut at = 0;
+            while let Node::Split { feature, rule, left, right } = &tree.nodes[at] {
+                let goes_left = rule.goes_left(x[*feature]);
+                match (&mut cell.0[*feature], rule) {
+                    (Range::Interval { upper, .. }, Rule::Threshold(t)) if goes_left => *upper = upper.min(*t),
+                    (Range::Interval { lower, .. }, Rule::Threshold(t)) => *lower = lower.max(t.next_up()),
+                    (Range::Levels(levels), Rule::Levels(set)) => {
+                        levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
+                    }
+                    (Range::Interval { .. }, Rule::Levels(_)) | (Range::Levels(_), Rule::Threshold(_)) => {
+                        unreachable!("Forest::new refuses rules that do not fit the domain")
+                    }
+                }
+                at = if goes_left { *left } else { *right };
+            }
+        }
+        cell
+    }
+
     /// Sum of the trees' own values at `x`.
     pub fn predict(&self, x: &[f64]) -> f64 {
         self.trees.iter().map(|tree| tree.leaf_of(x).1).sum()
@@ -271,7 +295,7 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
 #[cfg(test)]
 mod tests {
     use super::{Forest, Node, Rule, Tree};
-    use crate::{Domain, LevelSet};
+    use crate::{Domain, LevelSet, Range};
 
     fn split(feature: usize, rule: Rule, left: usize, right: usize) -> Node {
         Node::Split { feature, rule, left, right }
@@ -300,6 +324,9 @@ mod tests {
         assert_eq!(forest.active_leaves(&[0.5, 0.0]), [0, 3]);
         assert_eq!(forest.active_leaves(&[0.5f64.next_up(), 1.0]), [1, 4]);
         assert_eq!(forest.predict(&[0.9, 2.0]), 8.0);
+        let cell = forest.cell(&domains(), &[0.9, 2.0]);
+        assert_eq!(cell.0[0], Range::Interval { lower: 0.5f64.next_up(), upper: 1.0 });
+        assert_eq!(cell.0[1], Range::Levels(LevelSet::from_indices(3, [0, 2])));
         assert_eq!((forest.n_leaves(), forest.leaf_offset(1)), (6, 3));
     }
 
