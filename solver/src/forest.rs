@@ -87,6 +87,48 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// Shrinks a box that contains `x` to its part that ends in the same leaf as `x`. Intervals are shrunk to f64 neighbours of thresholds,
+    /// not to allowed values.
+    pub fn narrow_to_leaf(&self, x: &[f64], region: &mut Region) {
+        let mut at = 0;
+        while let Node::Split { feature, rule, left, right } = &self.nodes[at] {
+            let goes_left = rule.goes_left(x[*feature]);
+            match (rule, &mut region.0[*feature]) {
+                (Rule::Threshold(t), Range::Interval { lower, upper }) => {
+                    if goes_left {
+                        *upper = upper.min(*t);
+                    } else {
+                        *lower = lower.max(t.next_up());
+                    }
+                }
+                (Rule::Levels(set), Range::Levels(levels)) => {
+                    levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
+                }
+                _ => debug_assert!(false, "a rule that does not fit its variable"),
+            }
+            at = if goes_left { *left } else { *right };
+        }
+    }
+
+    /// Checks that every split fits the domains; says what does not.
+    pub(crate) fn check_domains(&self, domains: &[Domain]) -> Result<(), String> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let Node::Split { feature, rule, .. } = node {
+                let fits = match (rule, domains.get(*feature)) {
+                    (_, None) => false,
+                    (Rule::Threshold(_), Some(domain)) => !domain.is_categorical(),
+                    (Rule::Levels(set), Some(domain)) => domain.levels() == Some(set.capacity()),
+                };
+                if !fits {
+                    return Err(format!("node {index} does not fit variable {feature}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Rule {
     /// Whether the value (or level index) goes left.
     pub fn goes_left(&self, x: f64) -> bool {
@@ -197,7 +239,10 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
                 }
                 match leaf_seen.get_mut(*leaf) {
                     None => {
-                        return Err(wrong(format!("has leaf number {leaf}; the tree has {} leaves", leaf_seen.len())));
+                        return Err(wrong(format!(
+                            "has leaf number {leaf}; the tree has {} leaves",
+                            leaf_seen.len()
+                        )));
                     }
                     Some(true) => return Err(wrong(format!("repeats leaf number {leaf}"))),
                     Some(slot) => *slot = true,
@@ -205,18 +250,28 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
             }
             Node::Split { feature, rule, left, right } => {
                 let Some(domain) = domains.get(*feature) else {
-                    return Err(wrong(format!("asks feature {feature}; there are {} variables", domains.len())));
+                    return Err(wrong(format!(
+                        "asks feature {feature}; there are {} variables",
+                        domains.len()
+                    )));
                 };
                 match (rule, domain) {
                     (Rule::Threshold(t), _) if t.is_nan() => return Err(wrong("has a NaN threshold".into())),
                     (Rule::Threshold(_), Domain::Categorical { .. }) => {
-                        return Err(wrong(format!("puts a threshold on feature {feature}, which is categorical")));
+                        return Err(wrong(format!(
+                            "puts a threshold on feature {feature}, which is categorical"
+                        )));
                     }
                     (Rule::Levels(set), Domain::Categorical { levels }) if set.capacity() != *levels => {
-                        return Err(wrong(format!("has a set of {} levels; feature {feature} has {levels}", set.capacity())));
+                        return Err(wrong(format!(
+                            "has a set of {} levels; feature {feature} has {levels}",
+                            set.capacity()
+                        )));
                     }
                     (Rule::Levels(_), d) if !d.is_categorical() => {
-                        return Err(wrong(format!("lists categories of feature {feature}, which is a number")));
+                        return Err(wrong(format!(
+                            "lists categories of feature {feature}, which is a number"
+                        )));
                     }
                     _ => {}
                 }
@@ -230,7 +285,9 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
         }
     }
     match seen.iter().position(|reached| !reached) {
-        Some(node) => Err(ForestError::Node { tree: index, node, problem: "cannot be reached from the root".into() }),
+        Some(node) => {
+            Err(ForestError::Node { tree: index, node, problem: "cannot be reached from the root".into() })
+        }
         None => Ok(leaf_seen.len()),
     }
 }
@@ -283,7 +340,10 @@ mod tests {
             (vec![split(7, threshold(), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "asks feature 7"),
             (vec![split(0, Rule::Threshold(f64::NAN), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "NaN threshold"),
             (vec![split(1, threshold(), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "is categorical"),
-            (vec![split(0, Rule::Levels(LevelSet::empty(3)), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "is a number"),
+            (
+                vec![split(0, Rule::Levels(LevelSet::empty(3)), 1, 2), leaf(0, 0.0), leaf(1, 0.0)],
+                "is a number",
+            ),
             (vec![split(0, threshold(), 1, 2), leaf(0, 0.0), leaf(2, 0.0)], "leaf number 2"),
             (vec![split(0, threshold(), 1, 2), leaf(0, 0.0), leaf(0, 0.0)], "repeats leaf number 0"),
             (vec![leaf(0, f64::INFINITY)], "finite"),
