@@ -155,7 +155,7 @@ fn decode(
     let Some(incumbent) = report.incumbent else {
         return Err(match report.status {
             Status::Infeasible => no_cell_left(problem),
-            _ => EngineError::NoIncumbent { reason: format!("the search stopped at its {}", report.stop_reason) },
+            _ => EngineError::NoIncumbent { reason: format!("the search stopped: {}", report.stop_reason) },
         });
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
@@ -177,7 +177,7 @@ fn decode(
         nodes: report.nodes,
     };
     let note = (proof.status != Status::Optimal).then(|| {
-        format!("optimality is not proved: the search stopped at its {} with gap {:.2e}", proof.stop_reason, proof.gap)
+        format!("optimality is not proved: the search stopped: {} with gap {:.2e}", proof.stop_reason, proof.gap)
     });
     Ok(Suggestion { point, proof: Some(proof), note })
 }

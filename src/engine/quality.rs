@@ -110,7 +110,7 @@ fn importances(problem: &Problem, surrogate: &Surrogate) -> Vec<Importance> {
         .map(|(i, variable)| Importance {
             name: variable.name.clone(),
             gain: if total > 0.0 { importances.gain[i] / total } else { 0.0 },
-            splits: importances.splits[i],
+            splits: importances.split[i],
         })
         .collect()
 }

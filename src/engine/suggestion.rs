@@ -53,14 +53,14 @@ impl Suggestion {
                 object.insert("acquisition".into(), json!(proof.acquisition));
                 object.insert("bound".into(), json!(proof.bound));
                 object.insert("gap".into(), json!(proof.gap));
-                object.insert("status".into(), json!(proof.status));
-                object.insert("stop_reason".into(), json!(proof.stop_reason));
+                object.insert("status".into(), json!(proof.status.as_str()));
+                object.insert("stop_reason".into(), json!(proof.stop_reason.as_str()));
             }
             None => {
                 for key in ["region", "mean", "std", "acquisition", "bound", "gap"] {
                     object.insert(key.into(), Value::Null);
                 }
-                object.insert("status".into(), json!(Status::Feasible));
+                object.insert("status".into(), json!(Status::Feasible.as_str()));
                 object.insert("stop_reason".into(), Value::Null);
             }
         }
