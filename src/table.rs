@@ -18,7 +18,11 @@ impl Table {
     /// # Panics
     /// When the values do not fill whole rows.
     pub fn from_values(n_cols: usize, values: Vec<f64>) -> Self {
-        assert!(n_cols > 0 && values.len().is_multiple_of(n_cols), "{} values do not fill rows of {n_cols}", values.len());
+        assert!(
+            n_cols > 0 && values.len().is_multiple_of(n_cols),
+            "{} values do not fill rows of {n_cols}",
+            values.len()
+        );
         Self { n_cols, values }
     }
 

@@ -172,7 +172,10 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
                 }
                 match leaf_seen.get_mut(*leaf) {
                     None => {
-                        return Err(wrong(format!("has leaf number {leaf}; the tree has {} leaves", leaf_seen.len())));
+                        return Err(wrong(format!(
+                            "has leaf number {leaf}; the tree has {} leaves",
+                            leaf_seen.len()
+                        )));
                     }
                     Some(true) => return Err(wrong(format!("repeats leaf number {leaf}"))),
                     Some(slot) => *slot = true,
@@ -180,18 +183,28 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
             }
             Node::Split { feature, rule, left, right } => {
                 let Some(domain) = domains.get(*feature) else {
-                    return Err(wrong(format!("asks feature {feature}; there are {} variables", domains.len())));
+                    return Err(wrong(format!(
+                        "asks feature {feature}; there are {} variables",
+                        domains.len()
+                    )));
                 };
                 match (rule, domain) {
                     (Rule::Threshold(t), _) if t.is_nan() => return Err(wrong("has a NaN threshold".into())),
                     (Rule::Threshold(_), Domain::Categorical { .. }) => {
-                        return Err(wrong(format!("puts a threshold on feature {feature}, which is categorical")));
+                        return Err(wrong(format!(
+                            "puts a threshold on feature {feature}, which is categorical"
+                        )));
                     }
                     (Rule::Levels(set), Domain::Categorical { levels }) if set.capacity() != *levels => {
-                        return Err(wrong(format!("has a set of {} levels; feature {feature} has {levels}", set.capacity())));
+                        return Err(wrong(format!(
+                            "has a set of {} levels; feature {feature} has {levels}",
+                            set.capacity()
+                        )));
                     }
                     (Rule::Levels(_), d) if !d.is_categorical() => {
-                        return Err(wrong(format!("lists categories of feature {feature}, which is a number")));
+                        return Err(wrong(format!(
+                            "lists categories of feature {feature}, which is a number"
+                        )));
                     }
                     _ => {}
                 }
@@ -205,7 +218,9 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
         }
     }
     match seen.iter().position(|reached| !reached) {
-        Some(node) => Err(ForestError::Node { tree: index, node, problem: "cannot be reached from the root".into() }),
+        Some(node) => {
+            Err(ForestError::Node { tree: index, node, problem: "cannot be reached from the root".into() })
+        }
         None => Ok(leaf_seen.len()),
     }
 }
@@ -255,7 +270,10 @@ mod tests {
             (vec![split(7, threshold(), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "asks feature 7"),
             (vec![split(0, Rule::Threshold(f64::NAN), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "NaN threshold"),
             (vec![split(1, threshold(), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "is categorical"),
-            (vec![split(0, Rule::Levels(LevelSet::empty(3)), 1, 2), leaf(0, 0.0), leaf(1, 0.0)], "is a number"),
+            (
+                vec![split(0, Rule::Levels(LevelSet::empty(3)), 1, 2), leaf(0, 0.0), leaf(1, 0.0)],
+                "is a number",
+            ),
             (vec![split(0, threshold(), 1, 2), leaf(0, 0.0), leaf(2, 0.0)], "leaf number 2"),
             (vec![split(0, threshold(), 1, 2), leaf(0, 0.0), leaf(0, 0.0)], "repeats leaf number 0"),
             (vec![leaf(0, f64::INFINITY)], "finite"),

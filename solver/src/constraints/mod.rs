@@ -116,7 +116,12 @@ impl ConstraintsBuilder {
     ///
     /// # Errors
     /// Syntax, unknown names, types.
-    pub fn active_if(&mut self, _variable: usize, _condition: &str, _inactive_value: f64) -> Result<(), ExprError> {
+    pub fn active_if(
+        &mut self,
+        _variable: usize,
+        _condition: &str,
+        _inactive_value: f64,
+    ) -> Result<(), ExprError> {
         unimplemented!("constraint engine")
     }
 
