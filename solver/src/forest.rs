@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::level_set::LevelSet;
+use crate::region::{Range, Region};
 
 /// The question a split asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +87,48 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// Shrinks a box that contains `x` to its part that ends in the same leaf as `x`. Intervals are shrunk to f64 neighbours of thresholds,
+    /// not to allowed values.
+    pub fn narrow_to_leaf(&self, x: &[f64], region: &mut Region) {
+        let mut at = 0;
+        while let Node::Split { feature, rule, left, right } = &self.nodes[at] {
+            let goes_left = rule.goes_left(x[*feature]);
+            match (rule, &mut region.0[*feature]) {
+                (Rule::Threshold(t), Range::Interval { lower, upper }) => {
+                    if goes_left {
+                        *upper = upper.min(*t);
+                    } else {
+                        *lower = lower.max(t.next_up());
+                    }
+                }
+                (Rule::Levels(set), Range::Levels(levels)) => {
+                    levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
+                }
+                _ => debug_assert!(false, "a rule that does not fit its variable"),
+            }
+            at = if goes_left { *left } else { *right };
+        }
+    }
+
+    /// Checks that every split fits the domains; says what does not.
+    pub(crate) fn check_domains(&self, domains: &[Domain]) -> Result<(), String> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if let Node::Split { feature, rule, .. } = node {
+                let fits = match (rule, domains.get(*feature)) {
+                    (_, None) => false,
+                    (Rule::Threshold(_), Some(domain)) => !domain.is_categorical(),
+                    (Rule::Levels(set), Some(domain)) => domain.levels() == Some(set.capacity()),
+                };
+                if !fits {
+                    return Err(format!("node {index} does not fit variable {feature}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Rule {
     /// Whether the value (or level index) goes left.
     pub fn goes_left(&self, x: f64) -> bool {
@@ -142,6 +185,32 @@ impl Forest {
     /// The active leaf of each tree at `x`, in the forest's numbering, shape `[n_trees]`.
     pub fn active_leaves(&self, x: &[f64]) -> Vec<usize> {
         self.trees.iter().zip(&self.leaf_offsets).map(|(tree, offset)| offset + tree.leaf_of(x).0).collect()
+    }
+
+    /// The cell of `x`: the largest box around it in which every tree keeps its leaf, within the domains. Points outside the domains have the
+    /// cell that their leaves span, which may be empty.
+    pub fn cell(&self, domains: &[Domain], x: &[f64]) -> Region {
+        let mut cell = Region::full(domains);
+        for tree in &self.trees {
+            let mut at = 0;
+            while let Node::Split { feature, rule, left, right } = &tree.nodes[at] {
+                let goes_left = rule.goes_left(x[*feature]);
+                match (&mut cell.0[*feature], rule) {
+                    (Range::Interval { upper, .. }, Rule::Threshold(t)) if goes_left => {
+                        *upper = upper.min(*t)
+                    }
+                    (Range::Interval { lower, .. }, Rule::Threshold(t)) => *lower = lower.max(t.next_up()),
+                    (Range::Levels(levels), Rule::Levels(set)) => {
+                        levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
+                    }
+                    (Range::Interval { .. }, Rule::Levels(_)) | (Range::Levels(_), Rule::Threshold(_)) => {
+                        unreachable!("Forest::new refuses rules that do not fit the domain")
+                    }
+                }
+                at = if goes_left { *left } else { *right };
+            }
+        }
+        cell
     }
 
     /// Sum of the trees' own values at `x`.
@@ -228,7 +297,7 @@ fn check_tree(index: usize, tree: &Tree, domains: &[Domain]) -> Result<usize, Fo
 #[cfg(test)]
 mod tests {
     use super::{Forest, Node, Rule, Tree};
-    use crate::{Domain, LevelSet};
+    use crate::{Domain, LevelSet, Range};
 
     fn split(feature: usize, rule: Rule, left: usize, right: usize) -> Node {
         Node::Split { feature, rule, left, right }
@@ -257,6 +326,9 @@ mod tests {
         assert_eq!(forest.active_leaves(&[0.5, 0.0]), [0, 3]);
         assert_eq!(forest.active_leaves(&[0.5f64.next_up(), 1.0]), [1, 4]);
         assert_eq!(forest.predict(&[0.9, 2.0]), 8.0);
+        let cell = forest.cell(&domains(), &[0.9, 2.0]);
+        assert_eq!(cell.0[0], Range::Interval { lower: 0.5f64.next_up(), upper: 1.0 });
+        assert_eq!(cell.0[1], Range::Levels(LevelSet::from_indices(3, [0, 2])));
         assert_eq!((forest.n_leaves(), forest.leaf_offset(1)), (6, 3));
     }
 

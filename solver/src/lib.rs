@@ -19,3 +19,6 @@ pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use level_set::LevelSet;
 pub use objective::{LeafObjective, Quadratic};
 pub use region::{Range, Region};
+pub use search::{
+    Incumbent, LeafLimit, Problem, Report, SearchError, SearchOptions, Status, StopReason, minimize,
+};

@@ -1,0 +1,31 @@
+//! Branch-and-bound over the cells of a forest, to proven optimality.
+
+mod options;
+mod problem;
+mod report;
+
+pub use options::{ProgressCallback, SearchOptions};
+pub use problem::{LeafLimit, Problem};
+pub use report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
+
+/// Why a search was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The problem's parts do not fit together.
+    #[error("problem: {0}")]
+    Problem(String),
+    /// A setting is out of range.
+    #[error("search options: {0}")]
+    Options(String),
+}
+
+/// Finds the point with the smallest objective and proves it.
+///
+/// # Errors
+/// A problem whose parts do not fit together, or an option out of range. Infeasibility and limits are outcomes, not errors.
+pub fn minimize(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
+    options.validate()?;
+    problem.validate()?;
+    unimplemented!("branch-and-bound")
+}

@@ -1,0 +1,99 @@
+//! Limits and settings of a search.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::SearchError;
+use super::report::Progress;
+
+/// A function called with the state of the search, from the thread that coordinates it.
+#[derive(Clone)]
+pub struct ProgressCallback(pub Arc<dyn Fn(&Progress) + Send + Sync>);
+
+impl std::fmt::Debug for ProgressCallback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProgressCallback")
+    }
+}
+
+/// When a search stops and how it runs. The answer does not depend on `threads`; without a clock limit or interrupt it is reproducible.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SearchOptions {
+    /// Relative gap `(objective - bound) / max(|objective|, 1e-9)` at which an incumbent counts as optimal; `>= 0`, default 1e-4.
+    pub gap: f64,
+    /// Absolute gap `objective - bound` at which an incumbent counts as optimal; `>= 0`, default 1e-9.
+    pub absolute_gap: f64,
+    /// Wall-clock limit; `None` (default) for no limit. At least the start heuristics run.
+    pub time_limit: Option<Duration>,
+    /// Largest number of nodes; `None` (default) for no limit. Checked after each round of subtrees, so a round may exceed it.
+    pub node_limit: Option<u64>,
+    /// Number of threads, `>= 1`; default 1.
+    pub threads: usize,
+    /// Seed of the start heuristics; default 0.
+    pub seed: u64,
+    /// How many distinct cells (leaf combinations) to find, best first, `>= 1`; default 1.
+    pub k_best: usize,
+    /// Points to start from, for instance the data: coordinates are moved to the nearest allowed values. Default none.
+    pub start_points: Vec<Vec<f64>>,
+    /// Stops the search soon after it becomes true; default none.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Called after each round and each improved incumbent; default none.
+    pub progress: Option<ProgressCallback>,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            gap: 1e-4,
+            absolute_gap: 1e-9,
+            time_limit: None,
+            node_limit: None,
+            threads: 1,
+            seed: 0,
+            k_best: 1,
+            start_points: Vec::new(),
+            interrupt: None,
+            progress: None,
+        }
+    }
+}
+
+impl SearchOptions {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn validate(&self) -> Result<(), SearchError> {
+        let refuse = |message: String| Err(SearchError::Options(message));
+        if !(self.gap >= 0.0 && self.gap < f64::INFINITY) {
+            return refuse(format!("gap {} must be a finite number >= 0", self.gap));
+        }
+        if !(self.absolute_gap >= 0.0 && self.absolute_gap < f64::INFINITY) {
+            return refuse(format!("absolute_gap {} must be a finite number >= 0", self.absolute_gap));
+        }
+        if self.threads == 0 {
+            return refuse("threads must be at least 1".into());
+        }
+        if self.k_best == 0 {
+            return refuse("k_best must be at least 1".into());
+        }
+        Ok(())
+    }
+
+    /// True when the user asked to stop.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// The value below which a cell must lie to matter once `objective` is known: anything at or above it is within the gap.
+    pub(crate) fn cutoff(&self, objective: f64) -> f64 {
+        if objective.is_finite() {
+            // A hair inside the allowed gap, so that the reported gap (rounded) still is within it.
+            objective - (self.gap * objective.abs().max(1e-9)).max(self.absolute_gap) * (1.0 - 1e-9)
+        } else {
+            objective
+        }
+    }
+}
