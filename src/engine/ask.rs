@@ -130,7 +130,10 @@ fn maximise(
     options.gap = settings.solver.gap;
     options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
     options.node_limit = settings.solver.node_limit;
-    options.threads = settings.solver.threads;
+    options.threads = match settings.solver.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
     options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
     options.start_points = best_points(training);
     options.interrupt = context.interrupt.clone();

@@ -2,17 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gbdt::GbdtSettings;
+use crate::gp::GpSettings;
+
 use super::ProblemError;
-
-/// Placeholder until the trainer publishes its settings.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GbdtSettings {}
-
-/// Placeholder until the process publishes its settings.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GpSettings {}
 
 /// A named set of defaults; single settings given beside it win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
