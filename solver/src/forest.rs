@@ -196,7 +196,9 @@ impl Forest {
             while let Node::Split { feature, rule, left, right } = &tree.nodes[at] {
                 let goes_left = rule.goes_left(x[*feature]);
                 match (&mut cell.0[*feature], rule) {
-                    (Range::Interval { upper, .. }, Rule::Threshold(t)) if goes_left => *upper = upper.min(*t),
+                    (Range::Interval { upper, .. }, Rule::Threshold(t)) if goes_left => {
+                        *upper = upper.min(*t)
+                    }
                     (Range::Interval { lower, .. }, Rule::Threshold(t)) => *lower = lower.max(t.next_up()),
                     (Range::Levels(levels), Rule::Levels(set)) => {
                         levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
