@@ -1,10 +1,20 @@
 //! Known constraints: checked, propagated, decided, projected, explained.
 
+mod builder;
+mod model;
+mod propagate;
+mod stopgap;
+
 use std::time::Instant;
 
 use rand::Rng;
 
+pub use builder::ConstraintsBuilder;
+use model::Model;
+pub use propagate::Propagator;
+
 use crate::domain::Domain;
+use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
 use crate::region::Region;
 
 /// A variable as expressions see it.
@@ -35,6 +45,15 @@ pub enum Tolerance {
     Produce,
     /// For rows a user brings: within `1e-6 * max(1, |lhs|, |rhs|)`.
     Judge,
+}
+
+impl Tolerance {
+    fn settings(self) -> Settings {
+        match self {
+            Self::Produce => Settings::PRODUCE,
+            Self::Judge => Settings::JUDGE,
+        }
+    }
 }
 
 /// One violated constraint at a point.
@@ -81,76 +100,42 @@ pub struct Projection {
     pub bound: f64,
 }
 
-/// Collects variables, defines and constraints; [`ConstraintsBuilder::build`] compiles them.
-#[derive(Clone, Debug)]
-pub struct ConstraintsBuilder {
-    variables: Vec<Variable>,
-}
-
-impl ConstraintsBuilder {
-    /// Starts from the variables, in the order of points.
-    ///
-    /// # Errors
-    /// A duplicate name.
-    pub fn new(variables: Vec<Variable>) -> Result<Self, ExprError> {
-        Ok(Self { variables })
-    }
-
-    /// Names a quantity for later expressions; `integer` demands a whole value.
-    ///
-    /// # Errors
-    /// Syntax, unknown or duplicate names, types.
-    pub fn define(&mut self, _name: &str, _expression: &str, _integer: bool) -> Result<(), ExprError> {
-        unimplemented!("constraint engine")
-    }
-
-    /// Adds a constraint: a condition that every point must satisfy.
-    ///
-    /// # Errors
-    /// Syntax, unknown names, types.
-    pub fn constrain(&mut self, _name: &str, _expression: &str) -> Result<(), ExprError> {
-        unimplemented!("constraint engine")
-    }
-
-    /// Makes variable number `variable` hierarchical: where the condition is false it takes `inactive_value`.
-    ///
-    /// # Errors
-    /// Syntax, unknown names, types.
-    pub fn active_if(
-        &mut self,
-        _variable: usize,
-        _condition: &str,
-        _inactive_value: f64,
-    ) -> Result<(), ExprError> {
-        unimplemented!("constraint engine")
-    }
-
-    /// Compiles the set.
-    pub fn build(self) -> Constraints {
-        Constraints { domains: self.variables.into_iter().map(|v| v.domain).collect() }
-    }
-}
-
 /// A compiled set of known constraints over mixed variables.
 #[derive(Clone, Debug)]
 pub struct Constraints {
     domains: Vec<Domain>,
+    program: Program,
+    names: Vec<String>,
+    roots: Vec<ConditionId>,
+    hierarchy: Vec<Hierarchy>,
+    model: Model,
+}
+
+/// A variable that exists only under a condition.
+#[derive(Clone, Debug)]
+struct Hierarchy {
+    variable: usize,
+    condition: ConditionId,
+    inactive_value: f64,
 }
 
 impl Constraints {
     /// True when every point of the domains is feasible: no constraint, no define that must be whole, no hierarchy.
     pub fn is_empty(&self) -> bool {
-        true
+        self.roots.is_empty()
     }
 
     /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.
     pub fn len(&self) -> usize {
-        0
+        self.roots.len()
     }
 
-    /// The constraint's name as the user gave it.
-    pub fn name(&self, _constraint: usize) -> &str {
-        unimplemented!("constraint engine")
+    /// The constraint's name as the user gave it; for a whole-valued define and for `active_if`, a phrase that names it.
+    ///
+    /// # Panics
+    /// When there is no such constraint.
+    pub fn name(&self, constraint: usize) -> &str {
+        &self.names[constraint]
     }
 
     /// The variables' domains.
@@ -158,9 +143,20 @@ impl Constraints {
         &self.domains
     }
 
-    /// The constraints violated at a point whose coordinates lie in their domains.
-    pub fn violations(&self, _x: &[f64], _tolerance: Tolerance) -> Vec<Violation> {
-        Vec::new()
+    /// The constraints violated at a point whose coordinates lie in their domains, in their order.
+    pub fn violations(&self, x: &[f64], tolerance: Tolerance) -> Vec<Violation> {
+        let mut evaluation = Evaluation::default();
+        let settings = tolerance.settings();
+        evaluation.run(&self.program, x, settings);
+        let verdicts =
+            self.roots.iter().map(|&root| evaluation.verdict(&self.program, root, false, settings));
+        verdicts
+            .enumerate()
+            .filter_map(|(constraint, verdict)| match verdict {
+                Verdict::Holds => None,
+                Verdict::Fails(amount) => Some(Violation { constraint, amount }),
+            })
+            .collect()
     }
 
     /// True when the point lies in the domains and violates nothing.
@@ -168,24 +164,53 @@ impl Constraints {
         self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) && self.violations(x, tolerance).is_empty()
     }
 
-    /// Writes the inactive value into each inactive variable of a point.
-    pub fn deactivate(&self, _x: &mut [f64]) {}
+    /// True unless the variable is hierarchical and its condition is false (or undefined) at the point.
+    pub fn is_active(&self, variable: usize, x: &[f64]) -> bool {
+        let mut parents = self.hierarchy.iter().filter(|h| h.variable == variable).peekable();
+        if parents.peek().is_none() {
+            return true;
+        }
+        let mut evaluation = Evaluation::default();
+        evaluation.run(&self.program, x, Settings::PRODUCE);
+        parents.all(|h| evaluation.decided(&self.program, h.condition, Settings::PRODUCE) == Some(true))
+    }
+
+    /// Writes the inactive value into each inactive variable of a point. A variable whose condition reads another inactive variable
+    /// follows it.
+    pub fn deactivate(&self, x: &mut [f64]) {
+        let mut evaluation = Evaluation::default();
+        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too.
+        for _ in 0..=self.hierarchy.len() {
+            evaluation.run(&self.program, x, Settings::PRODUCE);
+            let mut changed = false;
+            for h in &self.hierarchy {
+                let active = evaluation.decided(&self.program, h.condition, Settings::PRODUCE) == Some(true);
+                if !active && x[h.variable] != h.inactive_value {
+                    x[h.variable] = h.inactive_value;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
 
     /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
     #[must_use]
-    pub fn contract(&self, _region: &mut Region) -> bool {
-        true
+    pub fn contract(&self, region: &mut Region) -> bool {
+        Propagator::new(self).contract(self, region, None)
     }
 
     /// Decides whether a box holds a feasible point.
-    pub fn decide(&self, _region: &Region, _limits: Limits) -> Decision {
-        unimplemented!("constraint engine")
+    pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
+        stopgap::decide(self, region, limits)
     }
 
     /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
     /// `gap` (Eq. 11).
-    pub fn project(&self, _region: &Region, _centre: &[f64], _gap: f64, _limits: Limits) -> Projection {
-        unimplemented!("constraint engine")
+    pub fn project(&self, region: &Region, centre: &[f64], _gap: f64, limits: Limits) -> Projection {
+        stopgap::project(self, region, centre, limits)
     }
 
     /// An irreducible set of constraints that cannot hold together; `None` when no infeasibility is proved within the limits.
@@ -197,12 +222,13 @@ impl Constraints {
     /// logarithmic scale of variable `i`. Fewer than `n` points only when there are no more distinct ones or the limits ran out.
     pub fn design(
         &self,
-        _n: usize,
+        n: usize,
         _existing: &[Vec<f64>],
         _log_scale: &[bool],
-        _rng: &mut impl Rng,
+        rng: &mut impl Rng,
         _limits: Limits,
     ) -> Vec<Vec<f64>> {
-        unimplemented!("constraint engine")
+        let full = Region::full(&self.domains);
+        (0..n).filter_map(|_| stopgap::sample(self, &full, rng)).collect()
     }
 }

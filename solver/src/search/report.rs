@@ -98,3 +98,40 @@ pub fn relative_gap(objective: f64, bound: f64) -> f64 {
         f64::INFINITY
     }
 }
+
+impl Status {
+    /// The word of reports and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Optimal => "optimal",
+            Self::Feasible => "feasible",
+            Self::Infeasible => "infeasible",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl StopReason {
+    /// The word of reports and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gap => "gap",
+            Self::TimeLimit => "time_limit",
+            Self::NodeLimit => "node_limit",
+            Self::Exhausted => "exhausted",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

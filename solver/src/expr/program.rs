@@ -1,0 +1,294 @@
+//! Checked expressions as shared, flat lists of operations: every distinct subexpression exists once.
+
+use std::collections::BTreeMap;
+
+use super::values::{self, Settings};
+use crate::domain::Domain;
+use crate::level_set::LevelSet;
+
+/// Index of a numeric operation; operands come before their users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NumberId(pub(crate) u32);
+
+/// Index of a condition; operands come before their users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ConditionId(pub(crate) u32);
+
+/// A numeric operation, as written: evaluation follows the order of the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    Constant(f64),
+    Variable(usize),
+    Add(NumberId, NumberId),
+    Subtract(NumberId, NumberId),
+    Multiply(NumberId, NumberId),
+    /// Undefined where the divisor is zero.
+    Divide(NumberId, NumberId),
+    Negate(NumberId),
+    /// Constant exponent.
+    Power(NumberId, f64),
+    /// Constant positive base.
+    Exponential(f64, NumberId),
+    Min(NumberId, NumberId),
+    Max(NumberId, NumberId),
+    Abs(NumberId),
+    Sqrt(NumberId),
+    Exp(NumberId),
+    Log(NumberId),
+    Floor(NumberId),
+    Ceil(NumberId),
+    If(ConditionId, NumberId, NumberId),
+    /// A whole-valued define: the nearest integer within the tolerance, the value itself otherwise.
+    Whole(NumberId),
+}
+
+/// Comparison after `>` and `>=` were turned round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Comparison {
+    LessEqual,
+    Less,
+    Equal,
+    NotEqual,
+}
+
+/// A truth value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Condition {
+    Constant(bool),
+    Compare(Comparison, NumberId, NumberId),
+    /// A category's level is in the set.
+    Level(usize, LevelSet),
+    /// A whole-valued define is whole.
+    IsWhole(NumberId),
+    And(Vec<ConditionId>),
+    Or(Vec<ConditionId>),
+    Not(ConditionId),
+    /// The same without tolerances: conditions that switch something must agree with what is printed.
+    Exact(ConditionId),
+}
+
+/// A comparison of sums of grid variables with coefficients ±1, decided in steps of the finest grid:
+/// `sum coefficient * round(x * 10^digits) compared with bound`, all integers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GridRow {
+    /// Variable, its decimals' scale `10^d`, and the coefficient that brings it to the common scale.
+    pub(crate) terms: Vec<(usize, f64, i64)>,
+    pub(crate) bound: i64,
+}
+
+/// All operations of a set of expressions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) numbers: Vec<Number>,
+    pub(crate) conditions: Vec<Condition>,
+    /// Rows decided in steps, by their condition.
+    pub(crate) grid_rows: BTreeMap<ConditionId, GridRow>,
+    known: BTreeMap<(u8, u64, u64, u64), NumberId>,
+}
+
+impl Program {
+    /// Adds an operation, or finds the same one. Constant operands are folded.
+    pub(crate) fn number(&mut self, number: Number) -> NumberId {
+        let number = self.folded(number);
+        let key = key(&number);
+        if let Some(&id) = self.known.get(&key) {
+            return id;
+        }
+        let id = NumberId(u32::try_from(self.numbers.len()).expect("fewer than 2^32 operations"));
+        self.numbers.push(number);
+        self.known.insert(key, id);
+        id
+    }
+
+    /// Adds a condition.
+    pub(crate) fn condition(&mut self, condition: Condition) -> ConditionId {
+        if let Some(i) = self.conditions.iter().position(|c| *c == condition) {
+            return ConditionId(i as u32);
+        }
+        let id = ConditionId(u32::try_from(self.conditions.len()).expect("fewer than 2^32 conditions"));
+        self.conditions.push(condition);
+        id
+    }
+
+    /// A comparison; remembers the integer form of a row over grid variables.
+    pub(crate) fn compare(
+        &mut self,
+        op: Comparison,
+        a: NumberId,
+        b: NumberId,
+        domains: &[Domain],
+    ) -> ConditionId {
+        let row = self.grid_row(a, b, domains);
+        let id = self.condition(Condition::Compare(op, a, b));
+        if let Some(row) = row {
+            self.grid_rows.insert(id, row);
+        }
+        id
+    }
+
+    pub(crate) fn get(&self, id: NumberId) -> &Number {
+        &self.numbers[id.0 as usize]
+    }
+
+    pub(crate) fn get_condition(&self, id: ConditionId) -> &Condition {
+        &self.conditions[id.0 as usize]
+    }
+
+    /// The value when the operation is a constant.
+    pub(crate) fn constant(&self, id: NumberId) -> Option<f64> {
+        match self.get(id) {
+            Number::Constant(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    fn folded(&self, number: Number) -> Number {
+        let constant = |id: NumberId| self.constant(id).is_some();
+        let all = match number {
+            Number::Constant(_) | Number::Variable(_) | Number::If(..) => false,
+            Number::Add(a, b)
+            | Number::Subtract(a, b)
+            | Number::Multiply(a, b)
+            | Number::Divide(a, b)
+            | Number::Min(a, b)
+            | Number::Max(a, b) => constant(a) && constant(b),
+            Number::Negate(a)
+            | Number::Power(a, _)
+            | Number::Exponential(_, a)
+            | Number::Abs(a)
+            | Number::Sqrt(a)
+            | Number::Exp(a)
+            | Number::Log(a)
+            | Number::Floor(a)
+            | Number::Ceil(a)
+            | Number::Whole(a) => constant(a),
+        };
+        if !all {
+            return number;
+        }
+        let value =
+            values::operate(&number, Settings::PRODUCE, |id| self.constant(id).unwrap_or(f64::NAN), |_| None);
+        Number::Constant(value)
+    }
+
+    /// The integer form of `a - b` compared with zero: coefficients ±1 over grid and integer variables, at least one grid.
+    fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
+        let mut terms: Vec<(usize, i64)> = Vec::new();
+        let mut constants = Vec::new();
+        self.unit_terms(a, 1, &mut terms, &mut constants)?;
+        self.unit_terms(b, -1, &mut terms, &mut constants)?;
+        terms.sort_unstable();
+        let distinct = terms.windows(2).all(|w| w[0].0 != w[1].0);
+        let digits_of = |variable: usize| match &domains[variable] {
+            Domain::Grid(grid) => Some(grid.numerators().2),
+            Domain::Integer { .. } => Some(0),
+            _ => None,
+        };
+        let mut digits = 0;
+        let mut has_grid = false;
+        for &(variable, _) in &terms {
+            digits = digits.max(digits_of(variable)?);
+            has_grid |= matches!(domains[variable], Domain::Grid(_));
+        }
+        for &(value, _) in &constants {
+            digits = digits.max(decimals(value)?);
+        }
+        if !has_grid || !distinct || digits > 9 {
+            return None;
+        }
+        let scale = |d: u32| 10_i64.pow(digits - d);
+        let mut bound = 0_i64;
+        for (value, sign) in constants {
+            let d = decimals(value)?;
+            let numerator = (value * 10f64.powi(d as i32)).round();
+            (numerator.abs() < 9e8).then_some(())?;
+            bound = bound.checked_sub((numerator as i64).checked_mul(scale(d))?.checked_mul(sign)?)?;
+        }
+        let mut row = Vec::with_capacity(terms.len());
+        for (variable, sign) in terms {
+            let d = digits_of(variable)?;
+            let (lower, upper) = domains[variable].bounds();
+            (lower.abs().max(upper.abs()) * 10f64.powi(digits as i32) < 1e15).then_some(())?;
+            row.push((variable, 10f64.powi(d as i32), sign * scale(d)));
+        }
+        Some(GridRow { terms: row, bound })
+    }
+
+    fn unit_terms(
+        &self,
+        id: NumberId,
+        sign: i64,
+        terms: &mut Vec<(usize, i64)>,
+        constants: &mut Vec<(f64, i64)>,
+    ) -> Option<()> {
+        let mut pending = vec![(id, sign)];
+        while let Some((id, sign)) = pending.pop() {
+            match *self.get(id) {
+                Number::Constant(value) => constants.push((value, sign)),
+                Number::Variable(v) => terms.push((v, sign)),
+                Number::Negate(a) => pending.push((a, -sign)),
+                Number::Add(a, b) => pending.extend([(a, sign), (b, sign)]),
+                Number::Subtract(a, b) => pending.extend([(a, sign), (b, -sign)]),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// Number of decimals of the shortest text of a number, when at most 9.
+fn decimals(value: f64) -> Option<u32> {
+    (0..=9).find(|&d| {
+        let scale = 10f64.powi(d as i32);
+        (value * scale).round() / scale == value
+    })
+}
+
+fn key(number: &Number) -> (u8, u64, u64, u64) {
+    let id = |id: &NumberId| u64::from(id.0);
+    match number {
+        Number::Constant(v) => (0, v.to_bits(), 0, 0),
+        Number::Variable(v) => (1, *v as u64, 0, 0),
+        Number::Add(a, b) => (2, id(a), id(b), 0),
+        Number::Subtract(a, b) => (3, id(a), id(b), 0),
+        Number::Multiply(a, b) => (4, id(a), id(b), 0),
+        Number::Divide(a, b) => (5, id(a), id(b), 0),
+        Number::Negate(a) => (6, id(a), 0, 0),
+        Number::Power(a, p) => (7, id(a), p.to_bits(), 0),
+        Number::Exponential(base, a) => (8, id(a), base.to_bits(), 0),
+        Number::Min(a, b) => (9, id(a), id(b), 0),
+        Number::Max(a, b) => (10, id(a), id(b), 0),
+        Number::Abs(a) => (11, id(a), 0, 0),
+        Number::Sqrt(a) => (12, id(a), 0, 0),
+        Number::Exp(a) => (13, id(a), 0, 0),
+        Number::Log(a) => (14, id(a), 0, 0),
+        Number::Floor(a) => (15, id(a), 0, 0),
+        Number::Ceil(a) => (16, id(a), 0, 0),
+        Number::If(c, a, b) => (17, u64::from(c.0), id(a), id(b)),
+        Number::Whole(a) => (18, id(a), 0, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Number, Program, decimals};
+
+    #[test]
+    fn equal_operations_are_shared_and_constants_folded() {
+        let mut program = Program::default();
+        let x = program.number(Number::Variable(0));
+        let two = program.number(Number::Constant(2.0));
+        let a = program.number(Number::Multiply(x, two));
+        assert_eq!(a, program.number(Number::Multiply(x, two)));
+        let four = program.number(Number::Add(two, two));
+        assert_eq!(program.constant(four), Some(4.0));
+    }
+
+    #[test]
+    fn decimals_of_short_numbers() {
+        assert_eq!(decimals(0.1), Some(1));
+        assert_eq!(decimals(12.0), Some(0));
+        assert_eq!(decimals(-0.0625), Some(4));
+        assert_eq!(decimals(1.0 / 3.0), None);
+    }
+}

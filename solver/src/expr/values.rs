@@ -1,0 +1,285 @@
+//! Exact evaluation at a point: the true model that every answer is checked against.
+
+use super::program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId, Program};
+
+/// Slack of the atoms `<= >= ==`, relative to `max(1, |lhs|, |rhs|)`; `<`, `>`, `!=` and categories have none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) inequality: f64,
+    pub(crate) equality: f64,
+    /// How far a whole-valued define may be from whole.
+    pub(crate) whole: f64,
+}
+
+impl Settings {
+    pub(crate) const PRODUCE: Self = Self { inequality: 0.0, equality: 1e-9, whole: 1e-9 };
+    pub(crate) const JUDGE: Self = Self { inequality: 1e-6, equality: 1e-6, whole: 1e-6 };
+    /// For conditions inside `if` and `active_if`.
+    pub(crate) const EXACT: Self = Self { inequality: 0.0, equality: 0.0, whole: 1e-9 };
+}
+
+/// Whether a condition holds, and by how much it fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Holds,
+    /// Excess of the worst failing comparison; infinite when undefined or logical.
+    Fails(f64),
+}
+
+impl Verdict {
+    fn of(holds: bool, amount: f64) -> Self {
+        if holds {
+            Self::Holds
+        } else if amount > 0.0 {
+            Self::Fails(amount)
+        } else {
+            // A strict comparison that fails by nothing, or an undefined operand.
+            Self::Fails(if amount == 0.0 { 0.0 } else { f64::INFINITY })
+        }
+    }
+
+    pub(crate) fn holds(self) -> bool {
+        self == Self::Holds
+    }
+}
+
+/// The values of all operations at one point; reusable.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evaluation {
+    numbers: Vec<f64>,
+    point: Vec<f64>,
+}
+
+impl Evaluation {
+    /// Evaluates every operation at a point in variable order. Undefined values are NaN.
+    pub(crate) fn run(&mut self, program: &Program, x: &[f64], settings: Settings) {
+        self.point.clear();
+        self.point.extend_from_slice(x);
+        self.numbers.clear();
+        for number in &program.numbers {
+            let value = match number {
+                Number::Variable(v) => x[*v],
+                _ => operate(
+                    number,
+                    settings,
+                    |id| self.numbers[id.0 as usize],
+                    |id| self.decided(program, id, settings),
+                ),
+            };
+            self.numbers.push(value);
+        }
+    }
+
+    /// The value of an operation at the point of the last run.
+    pub(crate) fn number(&self, id: NumberId) -> f64 {
+        self.numbers[id.0 as usize]
+    }
+
+    /// True or false without tolerances, or `None` where the condition is undefined.
+    pub(crate) fn decided(&self, program: &Program, id: ConditionId, settings: Settings) -> Option<bool> {
+        let settings = Settings { whole: settings.whole, ..Settings::EXACT };
+        if self.verdict(program, id, false, settings).holds() {
+            Some(true)
+        } else if self.verdict(program, id, true, settings).holds() {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// The verdict about a condition, or about its negation. Negations are pushed down to the comparisons first, so that the
+    /// tolerance always widens.
+    pub(crate) fn verdict(
+        &self,
+        program: &Program,
+        id: ConditionId,
+        negated: bool,
+        settings: Settings,
+    ) -> Verdict {
+        match program.get_condition(id) {
+            Condition::Constant(value) => Verdict::of(*value != negated, f64::INFINITY),
+            Condition::Not(inner) => self.verdict(program, *inner, !negated, settings),
+            Condition::Exact(inner) => {
+                self.verdict(program, *inner, negated, Settings { whole: settings.whole, ..Settings::EXACT })
+            }
+            Condition::Level(variable, set) => {
+                let level = self.point[*variable];
+                let inside = level >= 0.0 && set.contains(level as usize);
+                Verdict::of(inside != negated, f64::INFINITY)
+            }
+            Condition::IsWhole(a) => {
+                let value = self.numbers[a.0 as usize];
+                let holds = if negated { value != value.round() } else { value == value.round() };
+                Verdict::of(holds && value.is_finite(), (value - value.round()).abs())
+            }
+            Condition::Compare(op, a, b) => {
+                let (op, swapped) = if negated { negation(*op) } else { (*op, false) };
+                if let Some(sum) = program.grid_rows.get(&id).and_then(|row| self.steps(row)) {
+                    return in_steps(op, if swapped { -sum.0 } else { sum.0 }, sum.1);
+                }
+                let (a, b) = if swapped { (b, a) } else { (a, b) };
+                compare(op, self.numbers[a.0 as usize], self.numbers[b.0 as usize], settings)
+            }
+            Condition::And(parts) if !negated => self.every(program, parts, negated, settings),
+            Condition::Or(parts) if negated => self.every(program, parts, negated, settings),
+            Condition::And(parts) | Condition::Or(parts) => {
+                let holds = parts.iter().any(|&p| self.verdict(program, p, negated, settings).holds());
+                Verdict::of(holds, f64::INFINITY)
+            }
+        }
+    }
+
+    fn every(&self, program: &Program, parts: &[ConditionId], negated: bool, settings: Settings) -> Verdict {
+        parts.iter().fold(Verdict::Holds, |worst, &part| {
+            match (worst, self.verdict(program, part, negated, settings)) {
+                (Verdict::Fails(a), Verdict::Fails(b)) => Verdict::Fails(a.max(b)),
+                (Verdict::Holds, other) | (other, Verdict::Holds) => other,
+            }
+        })
+    }
+
+    /// `sum - bound` in steps of the finest grid, and that step; `None` when a coordinate is off its grid (a user's row).
+    fn steps(&self, row: &GridRow) -> Option<(i64, f64)> {
+        let mut sum = -row.bound;
+        let mut step = f64::INFINITY;
+        for &(variable, scale, coefficient) in &row.terms {
+            let value = self.point[variable];
+            let numerator = (value * scale).round();
+            if numerator / scale != value {
+                return None;
+            }
+            sum += coefficient * numerator as i64;
+            step = step.min(1.0 / (scale * coefficient.unsigned_abs() as f64));
+        }
+        Some((sum, step))
+    }
+}
+
+/// The negated comparison, and whether its operands change sides.
+pub(crate) fn negation(op: Comparison) -> (Comparison, bool) {
+    match op {
+        Comparison::LessEqual => (Comparison::Less, true),
+        Comparison::Less => (Comparison::LessEqual, true),
+        Comparison::Equal => (Comparison::NotEqual, false),
+        Comparison::NotEqual => (Comparison::Equal, false),
+    }
+}
+
+fn in_steps(op: Comparison, difference: i64, step: f64) -> Verdict {
+    let (holds, amount) = match op {
+        Comparison::LessEqual => (difference <= 0, difference),
+        Comparison::Less => (difference < 0, difference),
+        Comparison::Equal => (difference == 0, difference.abs()),
+        Comparison::NotEqual => (difference != 0, 0),
+    };
+    Verdict::of(holds, amount as f64 * step)
+}
+
+fn compare(op: Comparison, a: f64, b: f64, settings: Settings) -> Verdict {
+    if a.is_nan() || b.is_nan() {
+        return Verdict::Fails(f64::INFINITY);
+    }
+    let scale = 1f64.max(a.abs()).max(b.abs());
+    match op {
+        Comparison::LessEqual => {
+            Verdict::of(a <= b || (settings.inequality > 0.0 && a - b <= settings.inequality * scale), a - b)
+        }
+        Comparison::Less => Verdict::of(a < b, a - b),
+        Comparison::Equal => {
+            let amount = (a - b).abs();
+            Verdict::of(a == b || amount <= settings.equality * scale, amount)
+        }
+        Comparison::NotEqual => Verdict::of(a != b, 0.0),
+    }
+}
+
+/// The value of one operation from its operands' values. Undefined is NaN.
+pub(super) fn operate(
+    number: &Number,
+    settings: Settings,
+    value: impl Fn(NumberId) -> f64,
+    decided: impl Fn(ConditionId) -> Option<bool>,
+) -> f64 {
+    match *number {
+        Number::Constant(v) => v,
+        Number::Variable(_) => f64::NAN,
+        Number::Add(a, b) => value(a) + value(b),
+        Number::Subtract(a, b) => value(a) - value(b),
+        Number::Multiply(a, b) => value(a) * value(b),
+        Number::Divide(a, b) => {
+            let divisor = value(b);
+            if divisor == 0.0 { f64::NAN } else { value(a) / divisor }
+        }
+        Number::Negate(a) => -value(a),
+        Number::Power(a, exponent) => power(value(a), exponent),
+        Number::Exponential(base, a) => base.powf(value(a)),
+        Number::Min(a, b) => extreme(value(a), value(b), |a, b| a <= b),
+        Number::Max(a, b) => extreme(value(a), value(b), |a, b| a >= b),
+        Number::Abs(a) => value(a).abs(),
+        Number::Sqrt(a) => value(a).sqrt(),
+        Number::Exp(a) => value(a).exp(),
+        Number::Log(a) => {
+            let argument = value(a);
+            if argument > 0.0 { argument.ln() } else { f64::NAN }
+        }
+        Number::Floor(a) => value(a).floor(),
+        Number::Ceil(a) => value(a).ceil(),
+        Number::If(c, a, b) => match decided(c) {
+            Some(true) => value(a),
+            Some(false) => value(b),
+            None => f64::NAN,
+        },
+        Number::Whole(a) => {
+            let v = value(a);
+            if (v - v.round()).abs() <= settings.whole * v.abs().max(1.0) { v.round() } else { v }
+        }
+    }
+}
+
+/// `x^exponent`, undefined (NaN) at 0 for a negative exponent.
+pub(crate) fn power(x: f64, exponent: f64) -> f64 {
+    if exponent == 2.0 {
+        x * x
+    } else if x == 0.0 && exponent < 0.0 {
+        f64::NAN
+    } else {
+        x.powf(exponent)
+    }
+}
+
+fn extreme(a: f64, b: f64, first: impl Fn(f64, f64) -> bool) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else if first(a, b) {
+        a
+    } else {
+        b
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Comparison, Settings, Verdict, compare, power};
+
+    #[test]
+    fn tolerances_widen_only_closed_comparisons() {
+        let judge = |op, a, b| compare(op, a, b, Settings::JUDGE).holds();
+        assert!(judge(Comparison::LessEqual, 100.0 + 5e-5, 100.0));
+        assert!(!judge(Comparison::LessEqual, 100.0 + 2e-4, 100.0));
+        assert!(!judge(Comparison::Less, 1.0, 1.0));
+        assert!(!judge(Comparison::NotEqual, 1.0, 1.0));
+        let produce = |op, a, b| compare(op, a, b, Settings::PRODUCE);
+        assert_eq!(produce(Comparison::LessEqual, 1.0 + 1e-15, 1.0), Verdict::Fails(1.1102230246251565e-15));
+        assert_eq!(produce(Comparison::Equal, 1.0 + 0.9e-9, 1.0), Verdict::Holds);
+        assert_eq!(produce(Comparison::Equal, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
+        assert_eq!(produce(Comparison::NotEqual, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
+    }
+
+    #[test]
+    fn powers_are_undefined_where_mathematics_says_so() {
+        assert!(power(0.0, -1.0).is_nan());
+        assert!(power(-2.0, 0.5).is_nan());
+        assert_eq!(power(-2.0, 3.0), -8.0);
+        assert_eq!(power(0.0, 0.5), 0.0);
+    }
+}

@@ -1,0 +1,103 @@
+//! The log marginal likelihood, its gradient, and the fit of the hyperparameters.
+
+use serde::{Deserialize, Serialize};
+
+use super::adam::{Adam, Logit};
+use super::spectrum::Spectrum;
+use super::{GpError, GpSettings, MeanKind};
+
+/// What the kernel leaves open: `k(x, x') = signal_variance / T * #{t : leaf_t(x) = leaf_t(x')}`, targets `y = f + noise`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hyperparameters {
+    /// Prior variance of the function, `s2 > 0`.
+    pub signal_variance: f64,
+    /// Variance of the noise, `nz > 0`.
+    pub noise_variance: f64,
+    /// Prior mean of the function.
+    pub mean: f64,
+}
+
+impl Hyperparameters {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`GpError::Setting`]: a variance that is not a finite number above 0, or a mean that is not finite.
+    pub fn validate(&self) -> Result<(), GpError> {
+        let fields = [
+            ("signal_variance", self.signal_variance, self.signal_variance > 0.0, "a finite number above 0"),
+            ("noise_variance", self.noise_variance, self.noise_variance > 0.0, "a finite number above 0"),
+            ("mean", self.mean, true, "a finite number"),
+        ];
+        for (name, value, in_range, expected) in fields {
+            if !(in_range && value.is_finite()) {
+                return Err(GpError::Setting { name, value: value.to_string(), expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Log marginal likelihood and its derivatives by signal variance, noise variance and mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Evidence {
+    pub(super) value: f64,
+    pub(super) gradient: [f64; 3],
+}
+
+impl Evidence {
+    /// With `a = s2/T`, eigenvalues `e_k` of `Z Z'`, `d_k = a e_k + nz` and `r = y - mean` in the basis of the spectrum,
+    ///
+    /// ```text
+    /// -2 L = sum r_k^2/d_k + rest/nz + sum log d_k + (m - rank) log nz + m log(2 pi)
+    /// ```
+    ///
+    /// so value and gradient cost O(rank).
+    pub(super) fn new(spectrum: &Spectrum, at: &Hyperparameters) -> Self {
+        let scale = at.signal_variance / spectrum.n_trees as f64;
+        let noise = at.noise_variance;
+        let n_outside = (spectrum.n_rows - spectrum.rank()) as f64;
+        let mut square = spectrum.rest / noise;
+        let mut log_det = n_outside * noise.ln();
+        let mut by_scale = 0.0;
+        let mut by_noise = spectrum.rest / (noise * noise) - n_outside / noise;
+        let mut by_mean = 0.0;
+        for (k, &eigenvalue) in spectrum.eigenvalues.iter().enumerate() {
+            let d = scale * eigenvalue + noise;
+            let residual = spectrum.targets[k] - at.mean * spectrum.ones[k];
+            let whitened = residual / d;
+            square += residual * whitened;
+            log_det += d.ln();
+            let slope = whitened * whitened - 1.0 / d;
+            by_scale += eigenvalue * slope;
+            by_noise += slope;
+            by_mean += spectrum.ones[k] * whitened;
+        }
+        let m = spectrum.n_rows as f64;
+        Self {
+            value: -0.5 * (square + log_det + m * std::f64::consts::TAU.ln()),
+            gradient: [0.5 * by_scale / spectrum.n_trees as f64, 0.5 * by_noise, by_mean],
+        }
+    }
+}
+
+/// Maximises the likelihood as GPyTorch users do: Adam on `-L/m`, variances in logit coordinates of their intervals from the midpoint, a
+/// constant mean from 0.
+pub(super) fn maximise(spectrum: &Spectrum, settings: &GpSettings) -> Hyperparameters {
+    let signal = Logit::new(settings.signal_interval);
+    let noise = Logit::new(settings.noise_interval);
+    let read = |raw: &[f64; 3]| Hyperparameters {
+        signal_variance: signal.value(raw[0]).0,
+        noise_variance: noise.value(raw[1]).0,
+        mean: raw[2],
+    };
+    let mut raw = [0.0; 3];
+    let mut adam = Adam::new(settings.learning_rate);
+    for _ in 0..settings.epochs {
+        let [by_signal, by_noise, by_mean] = Evidence::new(spectrum, &read(&raw)).gradient;
+        let by_mean = if settings.mean == MeanKind::Constant { by_mean } else { 0.0 };
+        let gradient = [by_signal * signal.value(raw[0]).1, by_noise * noise.value(raw[1]).1, by_mean];
+        adam.step(&mut raw, &gradient.map(|g| -g / spectrum.n_rows as f64));
+    }
+    read(&raw)
+}

@@ -1,0 +1,261 @@
+//! One symmetric eigendecomposition from which likelihood, gradient and posterior follow for every choice of hyperparameters.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, MatRef, Par};
+use rayon::prelude::*;
+
+use super::GpError;
+use super::leaf_matrix::LeafMatrix;
+
+/// The spectrum of `Z Z'` (`Z` the `[n_rows, n_columns]` leaf matrix) in the basis `u_k` of its eigenvectors with eigenvalue above 0, and
+/// the data in that basis.
+///
+/// The rank is at most the number of distinct rows of `Z`, and at most leaves - trees + 1, because each tree's columns add up to ones.
+#[derive(Clone, Debug)]
+pub(super) struct Spectrum {
+    /// Eigenvalues above 0, descending, shape `[rank]`.
+    pub(super) eigenvalues: Vec<f64>,
+    /// `u_k' Z` for each column (leaf), row-major `[n_columns, rank]`.
+    pub(super) loadings: Vec<f64>,
+    /// `u_k' y`, shape `[rank]`.
+    pub(super) targets: Vec<f64>,
+    /// `u_k' 1`, shape `[rank]`. The vector of ones lies in the range of `Z`: nothing of it is left over.
+    pub(super) ones: Vec<f64>,
+    /// Squared length of the part of `y` outside the range of `Z`.
+    pub(super) rest: f64,
+    /// Number of training points.
+    pub(super) n_rows: usize,
+    /// Number of trees, above 0.
+    pub(super) n_trees: usize,
+}
+
+impl Spectrum {
+    /// The spectrum, from the smaller of the two matrices `Z Z'` (equal points gathered) and `Z' Z` (equal leaves gathered). The forest has
+    /// a split and there is at least one point.
+    pub(super) fn new(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+        let n_reached = z.points_per_column().iter().filter(|&&points| points > 0).count();
+        if z.n_groups() <= n_reached { Self::from_points(z, y) } else { Self::from_leaves(z, y) }
+    }
+
+    /// From the kernel's Gram matrix over the groups of equal points: with `N` their sizes and `Z_d` their rows, `Z Z'` has the
+    /// eigenvalues of `N^1/2 Z_d Z_d' N^1/2`.
+    pub(super) fn from_points(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+        let n = z.n_groups();
+        let root_count: Vec<f64> = z.counts.iter().map(|&c| f64::from(c).sqrt()).collect();
+        let mut gram = Mat::<f64>::zeros(n, n);
+        for j in 0..n {
+            let leaves = z.group(j);
+            let column = gram.col_as_slice_mut(j);
+            for i in j..n {
+                let shared: u32 = z.group(i).iter().zip(leaves).map(|(a, b)| u32::from(a == b)).sum();
+                column[i] = f64::from(shared) * root_count[i] * root_count[j];
+            }
+        }
+        let Eigen { values, vectors, rank } = eigen(gram.as_ref())?;
+        drop(gram);
+
+        let sums = z.group_sums(y);
+        let mut targets = vec![0.0; n];
+        let mut ones = vec![0.0; rank];
+        for k in 0..n {
+            let vector = vectors.col(n - 1 - k);
+            for g in 0..n {
+                targets[k] += vector[g] * sums[g] / root_count[g];
+                if k < rank {
+                    ones[k] += vector[g] * root_count[g];
+                }
+            }
+        }
+        let rest = within_groups(z, y, &sums) + targets[rank..].iter().map(|t| t * t).sum::<f64>();
+        targets.truncate(rank);
+
+        let mut loadings = vec![0.0; z.n_columns() * rank];
+        let mut row = vec![0.0; rank];
+        for g in 0..n {
+            for (k, slot) in row.iter_mut().enumerate() {
+                *slot = root_count[g] * vectors[(g, n - 1 - k)];
+            }
+            for column in z.columns(g) {
+                let loading = &mut loadings[column * rank..(column + 1) * rank];
+                for (slot, value) in loading.iter_mut().zip(&row) {
+                    *slot += value;
+                }
+            }
+        }
+        let eigenvalues = values[..rank].to_vec();
+        Ok(Self { eigenvalues, loadings, targets, ones, rest, n_rows: z.n_rows, n_trees: z.n_trees() })
+    }
+
+    /// From the co-occurrence matrix of the leaves, `G = Z' Z`, without any `[n_rows, n_rows]` matrix. Leaves that hold the same points
+    /// are gathered: with `C` their numbers, the eigenvalues are those of `C^1/2 G_d C^1/2`.
+    pub(super) fn from_leaves(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+        let n_columns = z.n_columns();
+        let g = co_occurrence(z);
+        let (class_of, first) = equal_leaves(&g, n_columns);
+        let n = first.len();
+        let mut multiplicity = vec![0.0f64; n];
+        for class in class_of.iter().flatten() {
+            multiplicity[*class] += 1.0;
+        }
+        let root: Vec<f64> = multiplicity.iter().map(|c| c.sqrt()).collect();
+        let scaled = Mat::from_fn(n, n, |i, j| {
+            if i < j { 0.0 } else { f64::from(g[first[j] * n_columns + first[i]]) * root[i] * root[j] }
+        });
+        drop(g);
+        let Eigen { values, vectors, rank } = eigen(scaled.as_ref())?;
+        drop(scaled);
+
+        let sums = z.group_sums(y);
+        let mut sum_in = vec![0.0; n_columns];
+        for (g, sum) in sums.iter().enumerate() {
+            for column in z.columns(g) {
+                sum_in[column] += sum;
+            }
+        }
+        let points_in = z.points_per_column();
+        let mut targets = vec![0.0; rank];
+        let mut ones = vec![0.0; rank];
+        for k in 0..rank {
+            let vector = vectors.col(n - 1 - k);
+            for (class, &column) in first.iter().enumerate() {
+                let weight = vector[class] * root[class];
+                targets[k] += weight * sum_in[column];
+                ones[k] += weight * f64::from(points_in[column]);
+            }
+            targets[k] /= values[k].sqrt();
+            ones[k] /= values[k].sqrt();
+        }
+        let mut loadings = vec![0.0; n_columns * rank];
+        for (column, class) in class_of.iter().enumerate() {
+            let Some(class) = *class else { continue };
+            for k in 0..rank {
+                loadings[column * rank + k] = values[k].sqrt() * vectors[(class, n - 1 - k)] / root[class];
+            }
+        }
+        // The part of y inside the range of Z, as a sum over each point's leaves: its distance from y has no cancellation.
+        let share: Vec<f64> = loadings
+            .chunks_exact(rank)
+            .map(|loading| (0..rank).map(|k| loading[k] * targets[k] / values[k]).sum())
+            .collect();
+        let mut rest = within_groups(z, y, &sums);
+        for (g, sum) in sums.iter().enumerate() {
+            let count = f64::from(z.counts[g]);
+            let inside: f64 = z.columns(g).map(|column| share[column]).sum();
+            rest += count * (sum / count - inside).powi(2);
+        }
+        let eigenvalues = values[..rank].to_vec();
+        Ok(Self { eigenvalues, loadings, targets, ones, rest, n_rows: z.n_rows, n_trees: z.n_trees() })
+    }
+
+    /// Number of eigenvalues above 0.
+    pub(super) fn rank(&self) -> usize {
+        self.eigenvalues.len()
+    }
+}
+
+/// Sum of squared distances of the targets from their group's mean.
+fn within_groups(z: &LeafMatrix, y: &[f64], sums: &[f64]) -> f64 {
+    z.group_of
+        .iter()
+        .zip(y)
+        .map(|(&g, y)| (y - sums[g as usize] / f64::from(z.counts[g as usize])).powi(2))
+        .sum()
+}
+
+/// `Z' Z`: the number of points that each pair of leaves shares, shape `[n_columns, n_columns]`. Whole numbers, so the order of the sum
+/// does not matter.
+fn co_occurrence(z: &LeafMatrix) -> Vec<u32> {
+    let (n_trees, n_groups, n_columns) = (z.n_trees(), z.n_groups(), z.n_columns());
+    let mut by_tree = vec![0u32; n_trees * n_groups];
+    for g in 0..n_groups {
+        for (tree, &leaf) in z.group(g).iter().enumerate() {
+            by_tree[tree * n_groups + g] = leaf;
+        }
+    }
+    let leaves_in = |tree: usize| &by_tree[tree * n_groups..(tree + 1) * n_groups];
+    let width = |tree: usize| z.offsets[tree + 1] - z.offsets[tree];
+    // One block of rows a tree; the blocks right of the diagonal are copied below it at the end.
+    let blocks: Vec<Vec<u32>> = (0..n_trees)
+        .into_par_iter()
+        .map(|s| {
+            let tail = n_columns - z.offsets[s];
+            let mut block = vec![0u32; width(s) * tail];
+            for t in s..n_trees {
+                let n = width(t);
+                let mut counts = vec![0u32; width(s) * n];
+                for ((&a, &b), &count) in leaves_in(s).iter().zip(leaves_in(t)).zip(&z.counts) {
+                    counts[a as usize * n + b as usize] += count;
+                }
+                let at = z.offsets[t] - z.offsets[s];
+                for (row, values) in counts.chunks_exact(n).enumerate() {
+                    block[row * tail + at..row * tail + at + n].copy_from_slice(values);
+                }
+            }
+            block
+        })
+        .collect();
+    let mut g = vec![0u32; n_columns * n_columns];
+    for (s, block) in blocks.iter().enumerate() {
+        let at = z.offsets[s];
+        let tail = n_columns - at;
+        for (row, values) in block.chunks_exact(tail).enumerate() {
+            for (column, &value) in values.iter().enumerate() {
+                g[(at + row) * n_columns + at + column] = value;
+                g[(at + column) * n_columns + at + row] = value;
+            }
+        }
+    }
+    g
+}
+
+/// Classes of leaves that hold the same points: the class of each column (`None` when it holds none), and each class's first column. Two
+/// leaves hold the same points exactly when each holds as many as they share.
+fn equal_leaves(g: &[u32], n_columns: usize) -> (Vec<Option<usize>>, Vec<usize>) {
+    let at = |i: usize, j: usize| g[i * n_columns + j];
+    let mut first: Vec<usize> = Vec::new();
+    let class_of = (0..n_columns)
+        .map(|l| {
+            if at(l, l) == 0 {
+                return None;
+            }
+            let known = first.iter().position(|&f| at(f, l) == at(l, l) && at(f, f) == at(l, l));
+            Some(known.unwrap_or_else(|| {
+                first.push(l);
+                first.len() - 1
+            }))
+        })
+        .collect();
+    (class_of, first)
+}
+
+/// Eigenvalues in descending order, eigenvectors as columns in *ascending* order of eigenvalue, and the number of eigenvalues that are
+/// not 0 within rounding.
+struct Eigen {
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+    rank: usize,
+}
+
+/// Decomposes a symmetric matrix given by its lower triangle; one thread, so the result does not depend on how many there are.
+fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen, GpError> {
+    let n = matrix.nrows();
+    let mut vectors = Mat::zeros(n, n);
+    let mut values = faer::diag::Diag::<f64>::zeros(n);
+    let scratch =
+        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::Spec::default());
+    let mut memory = MemBuffer::new(scratch);
+    self_adjoint_evd(
+        matrix,
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        faer::Spec::default(),
+    )
+    .map_err(|_| GpError::Eigen { size: n })?;
+    let values: Vec<f64> = (0..n).rev().map(|k| values.column_vector()[k]).collect();
+    let threshold = values.first().map_or(0.0, |largest| largest * n as f64 * f64::EPSILON);
+    let rank = values.iter().take_while(|&&value| value > threshold).count();
+    Ok(Eigen { values, vectors, rank })
+}

@@ -1,0 +1,301 @@
+//! One variable: its kind, its scale, its values as numbers, text and JSON.
+
+use leafgp_solver::{Domain, Grid};
+use serde_json::Value;
+
+use super::number::{format_number, parse_number};
+
+/// What values a variable takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Every real number in `[lower, upper]`.
+    Continuous {
+        /// Smallest value.
+        lower: f64,
+        /// Largest value.
+        upper: f64,
+    },
+    /// Every whole number in `[lower, upper]`.
+    Integer {
+        /// Smallest value.
+        lower: f64,
+        /// Largest value.
+        upper: f64,
+    },
+    /// 0 or 1.
+    Binary,
+    /// The listed numbers, strictly ascending.
+    Discrete(Vec<f64>),
+    /// Unordered levels, by name.
+    Categorical(Vec<String>),
+    /// `lower + k * step` as exact decimals.
+    Grid(Grid),
+}
+
+/// The scale on which centres and samples are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scale {
+    /// As it is.
+    #[default]
+    Linear,
+    /// Logarithmic; every value is positive.
+    Log,
+}
+
+/// One variable of a problem.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Variable {
+    /// Its name: the history's column, and the name in expressions (in backquotes when it is no bare identifier).
+    pub name: String,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The scale of centres and samples.
+    pub scale: Scale,
+    /// Free text for tables and plots.
+    pub unit: Option<String>,
+    /// The condition under which the variable exists; elsewhere it takes `inactive_value`.
+    pub active_if: Option<String>,
+    /// The value where `active_if` is false: by default the lower bound, first value or first level.
+    pub inactive_value: f64,
+}
+
+/// A text or JSON value that is none of a variable's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}; expected {expected}")]
+pub struct ValueError {
+    /// What is wrong.
+    pub message: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl Variable {
+    fn new(name: impl Into<String>, kind: Kind) -> Self {
+        let name = name.into();
+        let inactive_value = match &kind {
+            Kind::Continuous { lower, .. } | Kind::Integer { lower, .. } => *lower,
+            Kind::Binary | Kind::Categorical(_) => 0.0,
+            Kind::Discrete(values) => values.first().copied().unwrap_or(f64::NAN),
+            Kind::Grid(grid) => grid.value(0),
+        };
+        Self { name, kind, scale: Scale::Linear, unit: None, active_if: None, inactive_value }
+    }
+
+    /// A real number in `[lower, upper]`.
+    pub fn continuous(name: impl Into<String>, lower: f64, upper: f64) -> Self {
+        Self::new(name, Kind::Continuous { lower, upper })
+    }
+
+    /// A whole number in `[lower, upper]`.
+    pub fn integer(name: impl Into<String>, lower: i64, upper: i64) -> Self {
+        Self::new(name, Kind::Integer { lower: lower as f64, upper: upper as f64 })
+    }
+
+    /// 0 or 1.
+    pub fn binary(name: impl Into<String>) -> Self {
+        Self::new(name, Kind::Binary)
+    }
+
+    /// One of the listed numbers, strictly ascending.
+    pub fn discrete(name: impl Into<String>, values: impl Into<Vec<f64>>) -> Self {
+        Self::new(name, Kind::Discrete(values.into()))
+    }
+
+    /// One of the named levels.
+    pub fn categorical<S: Into<String>>(
+        name: impl Into<String>,
+        levels: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self::new(name, Kind::Categorical(levels.into_iter().map(Into::into).collect()))
+    }
+
+    /// A value of a decimal grid.
+    pub fn grid(name: impl Into<String>, grid: Grid) -> Self {
+        Self::new(name, Kind::Grid(grid))
+    }
+
+    /// Takes centres and samples on the logarithmic scale.
+    #[must_use]
+    pub fn log(mut self) -> Self {
+        self.scale = Scale::Log;
+        self
+    }
+
+    /// Sets the unit, free text.
+    #[must_use]
+    pub fn unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = Some(unit.into());
+        self
+    }
+
+    /// Makes the variable hierarchical: it exists where `condition` holds and takes `inactive_value` elsewhere.
+    #[must_use]
+    pub fn active_if(mut self, condition: impl Into<String>, inactive_value: f64) -> Self {
+        self.active_if = Some(condition.into());
+        self.inactive_value = inactive_value;
+        self
+    }
+
+    /// The allowed values.
+    pub fn domain(&self) -> Domain {
+        match &self.kind {
+            Kind::Continuous { lower, upper } => Domain::Continuous { lower: *lower, upper: *upper },
+            Kind::Integer { lower, upper } => Domain::Integer { lower: *lower, upper: *upper },
+            Kind::Binary => Domain::Integer { lower: 0.0, upper: 1.0 },
+            Kind::Discrete(values) => Domain::Discrete(values.clone()),
+            Kind::Categorical(levels) => Domain::Categorical { levels: levels.len() },
+            Kind::Grid(grid) => Domain::Grid(*grid),
+        }
+    }
+
+    /// The names of the levels; empty for numbers.
+    pub fn levels(&self) -> &[String] {
+        match &self.kind {
+            Kind::Categorical(levels) => levels,
+            _ => &[],
+        }
+    }
+
+    /// Reads a value as people and spreadsheets write it: a level by its text, else by an equal number (`0` for the level `0.0`); a number
+    /// for the rest, `true` and `false` for a binary variable. A number need not lie in the domain.
+    ///
+    /// # Errors
+    /// An unknown level, or no finite number.
+    pub fn parse_value(&self, text: &str) -> Result<f64, ValueError> {
+        self.parse_with(text, parse_number)
+    }
+
+    /// [`Variable::parse_value`] with the reader of numbers that the file's decimal mark asks for.
+    pub(crate) fn parse_with(
+        &self,
+        text: &str,
+        number: impl Fn(&str) -> Option<f64>,
+    ) -> Result<f64, ValueError> {
+        let trimmed = text.trim();
+        if let Kind::Categorical(levels) = &self.kind {
+            return self.parse_level(levels, text, number);
+        }
+        if let (Kind::Binary, Some(x)) = (&self.kind, truth(trimmed)) {
+            return Ok(x);
+        }
+        number(trimmed).ok_or_else(|| ValueError {
+            message: format!("{text:?} is no number"),
+            expected: self.expected(),
+        })
+    }
+
+    fn parse_level(
+        &self,
+        levels: &[String],
+        text: &str,
+        number: impl Fn(&str) -> Option<f64>,
+    ) -> Result<f64, ValueError> {
+        let trimmed = text.trim();
+        let exact = |text: &str| levels.iter().position(|level| level == text);
+        if let Some(level) = exact(text).or_else(|| exact(trimmed)) {
+            return Ok(level as f64);
+        }
+        if let Some(value) = number(trimmed) {
+            let mut equal = (0..levels.len()).filter(|&i| parse_number(&levels[i]) == Some(value));
+            if let Some(level) = equal.next() {
+                return match equal.next() {
+                    None => Ok(level as f64),
+                    Some(other) => Err(ValueError {
+                        message: format!(
+                            "{text:?} can mean level {:?} or {:?}",
+                            levels[level], levels[other]
+                        ),
+                        expected: "the level's exact text".to_owned(),
+                    }),
+                };
+            }
+        }
+        Err(ValueError { message: format!("unknown level {text:?}"), expected: self.expected() })
+    }
+
+    /// The value as text: a level's name, else the shortest text that reads back to the same number.
+    pub fn format_value(&self, value: f64) -> String {
+        match &self.kind {
+            Kind::Categorical(levels) => level_name(levels, value).to_owned(),
+            _ => format_number(value),
+        }
+    }
+
+    /// The value as JSON: a level as a string, a whole-number variable as an integer, other numbers as such.
+    pub fn to_json(&self, value: f64) -> Value {
+        match &self.kind {
+            Kind::Categorical(levels) => Value::from(level_name(levels, value)),
+            Kind::Integer { .. } | Kind::Binary if value.fract() == 0.0 && value.abs() <= 2f64.powi(53) => {
+                Value::from(value as i64)
+            }
+            // A zero has no sign here.
+            _ => Value::from(value + 0.0),
+        }
+    }
+
+    /// Reads a JSON value: a number, a string as in [`Variable::parse_value`], `true` or `false`.
+    ///
+    /// # Errors
+    /// As [`Variable::parse_value`]; null, arrays and objects.
+    pub fn from_json(&self, value: &Value) -> Result<f64, ValueError> {
+        match value {
+            Value::String(text) => self.parse_value(text),
+            Value::Bool(_) | Value::Number(_) => self.parse_value(&value.to_string()),
+            _ => Err(ValueError { message: format!("{value} is no value"), expected: self.expected() }),
+        }
+    }
+
+    /// What a value looks like, for messages.
+    pub fn expected(&self) -> String {
+        match &self.kind {
+            Kind::Continuous { lower, upper } => {
+                format!("a number in [{}, {}]", format_number(*lower), format_number(*upper))
+            }
+            Kind::Integer { lower, upper } => {
+                format!("a whole number in [{}, {}]", format_number(*lower), format_number(*upper))
+            }
+            Kind::Binary => "0 or 1".to_owned(),
+            Kind::Discrete(values) => format!("one of {}", listed(values.iter().map(|&v| format_number(v)))),
+            Kind::Categorical(levels) => {
+                format!("one of {}", listed(levels.iter().map(|level| format!("{level:?}"))))
+            }
+            Kind::Grid(grid) => {
+                let last = grid.value(grid.count() - 1);
+                let (_, step, digits) = grid.numerators();
+                let step = step as f64 / 10f64.powi(digits as i32);
+                format!(
+                    "{} to {} in steps of {}",
+                    format_number(grid.value(0)),
+                    format_number(last),
+                    format_number(step)
+                )
+            }
+        }
+    }
+}
+
+/// At most a dozen items, then how many more.
+fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
+    const SHOWN: usize = 12;
+    let more = items.len().saturating_sub(SHOWN);
+    let mut text = items.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+fn level_name(levels: &[String], value: f64) -> &str {
+    levels.get(value as usize).map_or("?", String::as_str)
+}
+
+fn truth(text: &str) -> Option<f64> {
+    if text.eq_ignore_ascii_case("true") {
+        Some(1.0)
+    } else if text.eq_ignore_ascii_case("false") {
+        Some(0.0)
+    } else {
+        None
+    }
+}
