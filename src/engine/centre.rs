@@ -15,7 +15,7 @@ const MAX_DECIMALS: i32 = 20;
 
 /// The point suggested for a cell: its centre, moved to the nearest feasible point, with as few decimals as the constraints allow. `fallback` is a feasible
 /// point of the cell, returned when the projection finds none within its limits.
-pub fn point_of_cell(problem: &Problem, cell: &Region, fallback: &[f64], rng: &mut impl Rng, limits: Limits) -> Vec<f64> {
+pub(super) fn point_of_cell(problem: &Problem, cell: &Region, fallback: &[f64], rng: &mut impl Rng, limits: Limits) -> Vec<f64> {
     let middle = centre(problem, cell, rng);
     let feasible = |x: &[f64]| problem.constraints.is_feasible(x, Tolerance::Produce);
     let exact = if problem.constraints.is_empty() || feasible(&middle) {

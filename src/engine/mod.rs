@@ -23,7 +23,7 @@ pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
 pub use quality::{Importance, ModelQuality, model_quality};
 pub use random::{Purpose, stream};
-pub use run::{RunSettings, Step, run};
+pub use run::{RunSettings, Step, planned, run};
 pub use suggestion::{Proof, Suggestion};
 pub use surrogate::Surrogate;
 pub use training::{TargetScale, TrainingSet};
