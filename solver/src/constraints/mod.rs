@@ -1,8 +1,12 @@
 //! Known constraints: checked, propagated, decided, projected, explained.
 
 mod builder;
+mod local;
+mod metric;
 mod model;
 mod propagate;
+mod relax;
+mod search;
 mod stopgap;
 
 use std::time::Instant;
