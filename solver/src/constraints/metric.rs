@@ -58,6 +58,11 @@ impl Metric {
 
     /// The point of a box nearest to the centre.
     pub(super) fn clamp(&self, domains: &[Domain], region: &Region) -> Option<Vec<f64>> {
-        domains.iter().zip(&region.0).enumerate().map(|(v, (domain, range))| self.nearest(domain, v, range)).collect()
+        domains
+            .iter()
+            .zip(&region.0)
+            .enumerate()
+            .map(|(v, (domain, range))| self.nearest(domain, v, range))
+            .collect()
     }
 }

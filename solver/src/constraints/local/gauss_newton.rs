@@ -99,7 +99,11 @@ pub(super) fn measure(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &mut 
             continue;
         }
         let norm = norm.sqrt();
-        total += if norm > 0.0 && norm.is_finite() && excess.is_finite() { excess / norm } else { 1e3 + excess.min(1e9) };
+        total += if norm > 0.0 && norm.is_finite() && excess.is_finite() {
+            excess / norm
+        } else {
+            1e3 + excess.min(1e9)
+        };
     }
     local.gradients = gradient;
     total

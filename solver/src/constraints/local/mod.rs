@@ -64,6 +64,9 @@ pub(super) struct Setting<'a> {
 
 impl std::fmt::Debug for Setting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setting").field("roots", &self.roots).field("columns", &self.columns).finish_non_exhaustive()
+        f.debug_struct("Setting")
+            .field("roots", &self.roots)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
     }
 }

@@ -68,9 +68,10 @@ impl Point {
         match model.operation(node) {
             Operation::Constant(v) => *v,
             Operation::Variable(v) => x[*v],
-            Operation::Linear(linear) => {
-                model.terms(linear).iter().fold(linear.constant, |sum, t| sum + t.coefficient * value(&t.node))
-            }
+            Operation::Linear(linear) => model
+                .terms(linear)
+                .iter()
+                .fold(linear.constant, |sum, t| sum + t.coefficient * value(&t.node)),
             Operation::Product(a, b) => value(a) * value(b),
             Operation::Quotient(a, b) => value(a) / value(b),
             Operation::Power(a, p) => crate::expr::power(value(a), *p),
@@ -250,7 +251,9 @@ impl Point {
             Operation::Exp(a) => self.adjoints[a.index()] += adjoint * own,
             Operation::Log(a) => self.adjoints[a.index()] += adjoint / self.value(*a),
             Operation::Sqrt(a) => self.adjoints[a.index()] += adjoint * 0.5 / own.max(1e-150),
-            Operation::Abs(a) => self.adjoints[a.index()] += adjoint * if self.value(*a) < 0.0 { -1.0 } else { 1.0 },
+            Operation::Abs(a) => {
+                self.adjoints[a.index()] += adjoint * if self.value(*a) < 0.0 { -1.0 } else { 1.0 }
+            }
             Operation::Min(a, b) => {
                 let chosen = if self.value(*a) <= self.value(*b) { a } else { b };
                 self.adjoints[chosen.index()] += adjoint;
@@ -260,7 +263,9 @@ impl Point {
                 self.adjoints[chosen.index()] += adjoint;
             }
             // Steps have no slope; the trend is what a search direction can use.
-            Operation::Floor(a) | Operation::Ceil(a) | Operation::Whole(a) => self.adjoints[a.index()] += adjoint,
+            Operation::Floor(a) | Operation::Ceil(a) | Operation::Whole(a) => {
+                self.adjoints[a.index()] += adjoint
+            }
             Operation::If { yes, a, b, .. } => {
                 let chosen = if self.violation(model, *yes, x) <= 0.0 { a } else { b };
                 self.adjoints[chosen.index()] += adjoint;

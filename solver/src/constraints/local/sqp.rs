@@ -49,7 +49,8 @@ pub(in crate::constraints) fn sqp(local: &mut Local, s: Setting<'_>, centre: &[f
             let norm: f64 = (0..n).map(|j| before[i * n + j].powi(2) / s.weights[j]).sum();
             penalty = penalty.max(1.5 * lambda.abs() * norm.sqrt());
         }
-        let distance = |y: &dyn Fn(usize) -> f64| (0..n).map(|j| s.weights[j] * (y(j) - centre[j]).powi(2)).sum::<f64>();
+        let distance =
+            |y: &dyn Fn(usize) -> f64| (0..n).map(|j| s.weights[j] * (y(j) - centre[j]).powi(2)).sum::<f64>();
         let merit = distance(&|j| current[j]) + penalty * merit_violation;
         let slope: f64 = (0..n).map(|j| gradient[j] * step[j]).sum::<f64>() - penalty * merit_violation;
         let mut length = 1.0;

@@ -183,8 +183,12 @@ impl Compiler<'_> {
         let Piece { condition, negated, exact } = piece;
         let program = self.program;
         match program.get_condition(condition) {
-            Condition::Not(inner) => self.split(Piece { condition: *inner, negated: !negated, exact }, constraint),
-            Condition::Exact(inner) => self.split(Piece { condition: *inner, negated, exact: true }, constraint),
+            Condition::Not(inner) => {
+                self.split(Piece { condition: *inner, negated: !negated, exact }, constraint)
+            }
+            Condition::Exact(inner) => {
+                self.split(Piece { condition: *inner, negated, exact: true }, constraint)
+            }
             Condition::And(parts) if !negated => {
                 parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }, constraint));
             }

@@ -118,8 +118,12 @@ impl Build<'_> {
                 Operation::Min(a, b) => self.extreme(out, node, a, b, below, false),
                 Operation::Max(a, b) => self.extreme(out, node, a, b, below, true),
                 // floor(a) in [a - 1, a], ceil(a) in [a, a + 1].
-                Operation::Floor(a) => self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below),
-                Operation::Ceil(a) => self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below),
+                Operation::Floor(a) => {
+                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below)
+                }
+                Operation::Ceil(a) => {
+                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below)
+                }
                 Operation::Whole(a) => {
                     let error = 1.01e-9 * (1.0 + value(node).magnitude());
                     self.offer(out, node, &[(1.0, a)], 0.0, error, below);
@@ -151,7 +155,15 @@ impl Build<'_> {
     }
 
     /// Replaces the estimator by `sum of parts + constant` when that is closer at `z`.
-    fn offer(&self, out: &mut Estimates, node: NodeId, parts: &[Part], constant: f64, error: f64, below: bool) {
+    fn offer(
+        &self,
+        out: &mut Estimates,
+        node: NodeId,
+        parts: &[Part],
+        constant: f64,
+        error: f64,
+        below: bool,
+    ) {
         let n = out.columns;
         out.row.fill(0.0);
         out.row[n] = constant;
@@ -316,11 +328,25 @@ impl Build<'_> {
         let crossing = d.lo < 0.0 && d.hi > 0.0;
         if is_max {
             let constant = if crossing { -share * d.lo } else { 0.0 };
-            self.offer(out, node, &[(share, a), (1.0 - share, b)], constant, f64::EPSILON * d.magnitude(), below);
+            self.offer(
+                out,
+                node,
+                &[(share, a), (1.0 - share, b)],
+                constant,
+                f64::EPSILON * d.magnitude(),
+                below,
+            );
         } else {
             // min(a, b) = a - max(a - b, 0).
             let constant = if crossing { share * d.lo } else { 0.0 };
-            self.offer(out, node, &[(1.0 - share, a), (share, b)], constant, f64::EPSILON * d.magnitude(), below);
+            self.offer(
+                out,
+                node,
+                &[(1.0 - share, a), (share, b)],
+                constant,
+                f64::EPSILON * d.magnitude(),
+                below,
+            );
         }
     }
 }

@@ -90,7 +90,11 @@ impl Univariate {
             }
         }
         let error = 16.0 * f64::EPSILON * scale;
-        (best.is_finite() && error.is_finite() && slope.is_finite()).then_some(Line { slope, constant: best, error })
+        (best.is_finite() && error.is_finite() && slope.is_finite()).then_some(Line {
+            slope,
+            constant: best,
+            error,
+        })
     }
 
     /// The better of the tangent at `at` and the secant, as a line below (or above) the function on `[l, u]`.
@@ -102,7 +106,9 @@ impl Univariate {
         for slope in [tangent, secant] {
             let Some(line) = self.touching(slope, l, u, below) else { continue };
             let value = |line: &Line| line.slope * at + line.constant;
-            let better = best.as_ref().is_none_or(|b| if below { value(&line) > value(b) } else { value(&line) < value(b) });
+            let better = best
+                .as_ref()
+                .is_none_or(|b| if below { value(&line) > value(b) } else { value(&line) < value(b) });
             if better {
                 best = Some(line);
             }
