@@ -22,9 +22,6 @@ pub(super) struct Local {
     /// `[atoms, columns]`.
     gradients: Vec<f64>,
     trial: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    weights: Vec<f64>,
     target: Vec<f64>,
 }
 
@@ -39,9 +36,6 @@ impl Local {
             trial_atoms: Vec::new(),
             gradients: Vec::new(),
             trial: Vec::new(),
-            lower: Vec::new(),
-            upper: Vec::new(),
-            weights: Vec::new(),
             target: Vec::new(),
         }
     }
