@@ -22,7 +22,7 @@ pub(crate) use builder::STATUS_COLUMN;
 pub use error::ProblemError;
 pub use number::format_number;
 pub(crate) use number::parse_number;
-pub use settings::{DesignSettings, GbdtSettings, GpSettings, Preset, Settings, SolverSettings};
+pub use settings::{DesignSettings, Preset, Settings, SolverSettings};
 pub(crate) use spelling::hint;
 pub use variable::{Kind, Scale, ValueError, Variable};
 
