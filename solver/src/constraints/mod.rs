@@ -1,6 +1,7 @@
 //! Known constraints: checked, propagated, decided, projected, explained.
 
 mod builder;
+mod cycle;
 mod local;
 mod metric;
 mod model;
@@ -187,20 +188,21 @@ impl Constraints {
     /// follows it.
     pub fn deactivate(&self, x: &mut [f64]) {
         let mut evaluation = Evaluation::default();
-        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too.
+        let given = x.to_vec();
+        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too. A pass starts from the given values, so
+        // that a variable judged by a parent's stale value gets its own back.
         for _ in 0..=self.hierarchy.len() {
             evaluation.run(&self.program, x, Settings::PRODUCE);
-            let mut changed = false;
+            let mut next = given.clone();
             for h in &self.hierarchy {
-                let active = evaluation.decided(&self.program, h.condition, Settings::PRODUCE) == Some(true);
-                if !active && x[h.variable] != h.inactive_value {
-                    x[h.variable] = h.inactive_value;
-                    changed = true;
+                if evaluation.decided(&self.program, h.condition, Settings::PRODUCE) != Some(true) {
+                    next[h.variable] = h.inactive_value;
                 }
             }
-            if !changed {
+            if next == x {
                 break;
             }
+            x.copy_from_slice(&next);
         }
     }
 
