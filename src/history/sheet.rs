@@ -161,7 +161,7 @@ impl Sheet {
                 Ok(value) => point.push(value),
                 Err(error) if variable.active_if.is_some() => {
                     deferred.push((i, error));
-                    point.push(f64::NAN);
+                    point.push(variable.inactive_value);
                 }
                 Err(error) => return Err(error.at_column(&variable.name)),
             }
@@ -169,14 +169,14 @@ impl Sheet {
         let given = point.clone();
         problem.constraints.deactivate(&mut point);
         for (i, error) in deferred {
-            if point[i].is_nan() {
+            if problem.constraints.is_active(i, &point) {
                 let variable = &problem.variables[i];
                 let condition = variable.active_if.as_deref().unwrap_or_default();
                 let expected = format!("{} (the variable is active here: {condition})", error.expected);
                 return Err(HistoryError { expected, ..error }.at_column(&variable.name));
             }
         }
-        if given.iter().zip(&point).any(|(before, after)| !before.is_nan() && before != after) {
+        if given != point {
             notes.inactive.push(number);
         }
         Ok(point)

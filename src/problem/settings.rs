@@ -1,11 +1,12 @@
 //! The settings of a problem, every one with a default.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
-use crate::gbdt::GbdtSettings;
-use crate::gp::GpSettings;
-
 use super::ProblemError;
+use crate::gbdt::{GbdtError, GbdtSettings};
+use crate::gp::{GpError, GpSettings};
 
 /// A named set of defaults; single settings given beside it win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -76,6 +77,18 @@ impl Settings {
             solver.threads <= 1024,
             "a whole number up to 1024, 0 = one for each core",
         )?;
+        self.trees.validate().map_err(|e| match e {
+            GbdtError::Setting { name, value, expected } => {
+                out_of_range(&format!("trees.{name}"), value, expected)
+            }
+            other => ProblemError::new("trees", other.to_string(), ""),
+        })?;
+        self.gp.validate().map_err(|e| match e {
+            GpError::Setting { name, value, expected } => {
+                out_of_range(&format!("gp.{name}"), value, expected)
+            }
+            other => ProblemError::new("gp", other.to_string(), ""),
+        })?;
         let initial = self.design.initial;
         check("design.initial", initial, (1..=100_000).contains(&initial), "a whole number in 1..=100000")
     }
@@ -88,13 +101,12 @@ impl Settings {
     }
 }
 
-fn check(
-    field: &str,
-    value: impl std::fmt::Display,
-    holds: bool,
-    expected: &str,
-) -> Result<(), ProblemError> {
-    if holds { Ok(()) } else { Err(ProblemError::new(field, format!("{value} is out of range"), expected)) }
+fn check(field: &str, value: impl Display, holds: bool, expected: &str) -> Result<(), ProblemError> {
+    if holds { Ok(()) } else { Err(out_of_range(field, value, expected)) }
+}
+
+fn out_of_range(field: &str, value: impl Display, expected: &str) -> ProblemError {
+    ProblemError::new(field, format!("{value} is out of range"), expected)
 }
 
 /// Limits of one acquisition problem.
