@@ -19,7 +19,7 @@ fn optimizer(name: &str, lower: f64, upper: f64, n_rows: usize) -> Optimizer {
     let mut rng = stream(101, Purpose::Design, n_rows);
     for _ in 0..n_rows {
         let x: Vec<f64> = (0..10).map(|_| rng.random_range(lower..upper)).collect();
-        optimizer.tell(&x, (function.evaluate)(&x)).expect("a valid observation");
+        optimizer.tell(&x, function.evaluate(&x)).expect("a valid observation");
     }
     optimizer
 }
@@ -27,7 +27,9 @@ fn optimizer(name: &str, lower: f64, upper: f64, n_rows: usize) -> Optimizer {
 fn suggest(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("suggest");
     group.sample_size(10);
-    for (name, lower, upper) in [("rastrigin", -4.0, 5.0), ("schwefel", -500.0, 500.0), ("styblinski-tang", -5.0, 5.0)] {
+    for (name, lower, upper) in
+        [("rastrigin", -4.0, 5.0), ("schwefel", -500.0, 500.0), ("styblinski-tang", -5.0, 5.0)]
+    {
         let optimizer = optimizer(name, lower, upper, 100);
         group.bench_function(format!("{name} 100x10"), |bencher| {
             bencher.iter(|| optimizer.ask().expect("a suggestion"));

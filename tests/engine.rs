@@ -19,7 +19,10 @@ fn mixed(seed: u64) -> Problem {
 }
 
 fn objective(x: &[f64]) -> f64 {
-    (x[0] - 0.3).powi(2) + [0.4, 0.0, 0.7][x[1] as usize] + 0.1 * (x[2] - 5.0).abs() + 0.05 * (x[3].ln() + 4.0).powi(2)
+    (x[0] - 0.3).powi(2)
+        + [0.4, 0.0, 0.7][x[1] as usize]
+        + 0.1 * (x[2] - 5.0).abs()
+        + 0.05 * (x[3].ln() + 4.0).powi(2)
 }
 
 fn after(problem: Problem, n: usize) -> Optimizer {
@@ -72,13 +75,18 @@ fn what_is_reported_is_what_the_model_says_at_the_suggested_point() {
         let suggestion = optimizer.ask().unwrap();
         let proof = suggestion.proof.as_ref().expect("enough data for a model");
         let training = TrainingSet::new(optimizer.problem(), optimizer.observations());
-        let surrogate = Surrogate::fit(optimizer.problem(), &training, optimizer.observations().len()).unwrap();
+        let surrogate =
+            Surrogate::fit(optimizer.problem(), &training, optimizer.observations().len()).unwrap();
         let prediction = surrogate.predict(&suggestion.point);
         assert!((prediction.mean - proof.mean).abs() < 1e-9 * (1.0 + proof.mean.abs()));
         assert!((prediction.std - proof.std).abs() < 1e-7 * (1.0 + proof.std.abs()));
         let posterior = surrogate.process.posterior(&suggestion.point);
         let acquisition = posterior.mean - optimizer.problem().settings.kappa * posterior.variance.sqrt();
-        assert!((acquisition - proof.acquisition).abs() < 1e-7, "{acquisition} against {}", proof.acquisition);
+        assert!(
+            (acquisition - proof.acquisition).abs() < 1e-7,
+            "{acquisition} against {}",
+            proof.acquisition
+        );
         assert_eq!(proof.status, Status::Optimal);
         assert!(proof.bound <= proof.acquisition && proof.gap <= 1e-4);
         assert!(proof.region.contains(&suggestion.point));

@@ -59,7 +59,11 @@ pub(super) fn ask(
 }
 
 /// Why a model makes no sense yet, if so.
-fn too_little_data(problem: &Problem, observations: &[Observation], training: &TrainingSet) -> Option<String> {
+fn too_little_data(
+    problem: &Problem,
+    observations: &[Observation],
+    training: &TrainingSet,
+) -> Option<String> {
     let initial = problem.settings.design.initial;
     if observations.len() < initial {
         Some(format!("first design, point {} of {initial}", observations.len() + 1))
@@ -90,7 +94,11 @@ fn design_point(
     let limits = Limits::default();
     let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits);
     if let Some(point) = design.into_iter().next() {
-        return Ok(Some(Suggestion { point, proof: None, note: Some(format!("space-filling point: {reason}")) }));
+        return Ok(Some(Suggestion {
+            point,
+            proof: None,
+            note: Some(format!("space-filling point: {reason}")),
+        }));
     }
     match problem.constraints.decide(&Region::full(problem.constraints.domains()), limits) {
         Decision::Feasible(_) => Ok(None),
@@ -101,7 +109,9 @@ fn design_point(
 
 fn infeasible(problem: &Problem) -> EngineError {
     let conflict = problem.constraints.conflict(Limits::default()).unwrap_or_default();
-    EngineError::Infeasible { conflict: conflict.iter().map(|&c| problem.constraints.name(c).to_owned()).collect() }
+    EngineError::Infeasible {
+        conflict: conflict.iter().map(|&c| problem.constraints.name(c).to_owned()).collect(),
+    }
 }
 
 /// The lower confidence bound's global minimum outside the cells of pending and failed experiments.
@@ -130,10 +140,7 @@ fn maximise(
     options.gap = settings.solver.gap;
     options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
     options.node_limit = settings.solver.node_limit;
-    options.threads = match settings.solver.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    options.threads = settings.solver.thread_count();
     options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
     options.start_points = best_points(training);
     options.interrupt = context.interrupt.clone();
@@ -180,7 +187,10 @@ fn decode(
         nodes: report.nodes,
     };
     let note = (proof.status != Status::Optimal).then(|| {
-        format!("optimality is not proved: the search stopped: {} with gap {:.2e}", proof.stop_reason, proof.gap)
+        format!(
+            "optimality is not proved: the search stopped: {} with gap {:.2e}",
+            proof.stop_reason, proof.gap
+        )
     });
     Ok(Suggestion { point, proof: Some(proof), note })
 }

@@ -15,7 +15,13 @@ const MAX_DECIMALS: i32 = 20;
 
 /// The point suggested for a cell: its centre, moved to the nearest feasible point, with as few decimals as the constraints allow. `fallback` is a feasible
 /// point of the cell, returned when the projection finds none within its limits.
-pub(super) fn point_of_cell(problem: &Problem, cell: &Region, fallback: &[f64], rng: &mut impl Rng, limits: Limits) -> Vec<f64> {
+pub(super) fn point_of_cell(
+    problem: &Problem,
+    cell: &Region,
+    fallback: &[f64],
+    rng: &mut impl Rng,
+    limits: Limits,
+) -> Vec<f64> {
     let middle = centre(problem, cell, rng);
     let feasible = |x: &[f64]| problem.constraints.is_feasible(x, Tolerance::Produce);
     let exact = if problem.constraints.is_empty() || feasible(&middle) {
@@ -88,7 +94,9 @@ fn shorten(problem: &Problem, cell: &Region, mut point: Vec<f64>) -> Vec<f64> {
                     continue;
                 }
                 point[i] = rounded;
-                if problem.constraints.is_empty() || problem.constraints.is_feasible(&point, Tolerance::Produce) {
+                if problem.constraints.is_empty()
+                    || problem.constraints.is_feasible(&point, Tolerance::Produce)
+                {
                     break 'decimals;
                 }
             }
@@ -139,8 +147,14 @@ mod tests {
 
     #[test]
     fn log_scale_takes_the_geometric_middle_and_levels_are_uniform_over_the_cell() {
-        let problem = problem(vec![Variable::continuous("rate", 1e-5, 1e-1).log(), Variable::categorical("c", ["a", "b", "d"])]);
-        let cell = Region(vec![Range::Interval { lower: 1e-4, upper: 1e-2 }, Range::Levels(LevelSet::from_indices(3, [0, 2]))]);
+        let problem = problem(vec![
+            Variable::continuous("rate", 1e-5, 1e-1).log(),
+            Variable::categorical("c", ["a", "b", "d"]),
+        ]);
+        let cell = Region(vec![
+            Range::Interval { lower: 1e-4, upper: 1e-2 },
+            Range::Levels(LevelSet::from_indices(3, [0, 2])),
+        ]);
         let mut seen = [0; 3];
         for seed in 0..100 {
             let point = centre(&problem, &cell, &mut rng(seed));
@@ -167,7 +181,10 @@ mod tests {
         let x = point_of_cell(&problem, &cell, &[0.2], &mut rng(1), Default::default())[0];
         assert_eq!(x, 0.2345);
         let sliver = Region(vec![Range::Interval { lower: 0.5f64.next_up(), upper: 0.5f64.next_up() }]);
-        assert_eq!(point_of_cell(&problem, &sliver, &[0.5f64.next_up()], &mut rng(1), Default::default())[0], 0.5f64.next_up());
+        assert_eq!(
+            point_of_cell(&problem, &sliver, &[0.5f64.next_up()], &mut rng(1), Default::default())[0],
+            0.5f64.next_up()
+        );
     }
 
     #[test]

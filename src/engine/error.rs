@@ -45,6 +45,9 @@ fn conflict_text(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => format!(": {one:?} cannot hold"),
-        _ => format!(": {} cannot hold together", names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(" and ")),
+        _ => format!(
+            ": {} cannot hold together",
+            names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(" and ")
+        ),
     }
 }

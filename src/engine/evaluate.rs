@@ -36,7 +36,7 @@ pub struct FunctionEvaluator(pub &'static Benchmark);
 
 impl Evaluate for FunctionEvaluator {
     fn evaluate(&self, _problem: &Problem, point: &[f64]) -> Evaluation {
-        match (self.0.evaluate)(point) {
+        match self.0.evaluate(point) {
             value if value.is_finite() => Evaluation::Value(value),
             value => Evaluation::Failed(format!("the function's value is {value}")),
         }
@@ -70,7 +70,8 @@ impl Command {
 impl Evaluate for Command {
     fn evaluate(&self, problem: &Problem, point: &[f64]) -> Evaluation {
         let input = serde_json::Value::Object(problem.point_to_json(point)).to_string() + "\n";
-        let child = self.shell().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
+        let child =
+            self.shell().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
         let mut child = match child {
             Ok(child) => child,
             Err(error) => return Evaluation::Failed(format!("the command could not be started: {error}")),
@@ -149,8 +150,11 @@ mod tests {
             .variable(Variable::categorical("solvent", ["water", "acetone"]))
             .build()
             .unwrap();
-        let command =
-            Command { command: command.into(), timeout: timeout.map(Duration::from_secs_f64), interrupt: None };
+        let command = Command {
+            command: command.into(),
+            timeout: timeout.map(Duration::from_secs_f64),
+            interrupt: None,
+        };
         command.evaluate(&problem, &[2.5, 1.0])
     }
 
@@ -179,7 +183,9 @@ mod tests {
     #[test]
     fn a_command_that_hangs_or_floods_is_stopped() {
         for command in ["sleep 30", "cat > /dev/null; yes"] {
-            assert!(matches!(evaluate(command, Some(0.2)), Evaluation::Failed(why) if why.contains("no answer")));
+            assert!(
+                matches!(evaluate(command, Some(0.2)), Evaluation::Failed(why) if why.contains("no answer"))
+            );
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::problem::Problem;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
-pub use quality::{Importance, ModelQuality, model_quality};
+pub use quality::{CrossValidation, Importance, ModelQuality, model_quality};
 pub use random::{Purpose, stream};
 pub use run::{RunSettings, Step, planned, run};
 pub use suggestion::{Proof, Suggestion};
@@ -146,7 +146,11 @@ impl Optimizer {
     pub fn tell_outcome(&mut self, point: &[f64], outcome: Outcome) -> Result<(), EngineError> {
         let refuse = |message: String| Err(EngineError::BadObservation { message });
         if point.len() != self.problem.variables.len() {
-            return refuse(format!("the point has {} coordinates; expected {}", point.len(), self.problem.variables.len()));
+            return refuse(format!(
+                "the point has {} coordinates; expected {}",
+                point.len(),
+                self.problem.variables.len()
+            ));
         }
         for (variable, &x) in self.problem.variables.iter().zip(point) {
             let is_level = variable.domain().levels().is_none_or(|_| variable.domain().contains(x));
@@ -157,7 +161,9 @@ impl Optimizer {
         if let Outcome::Done(value) = outcome
             && !value.is_finite()
         {
-            return refuse(format!("the value is {value}; expected a finite number (tell a failed experiment as such)"));
+            return refuse(format!(
+                "the value is {value}; expected a finite number (tell a failed experiment as such)"
+            ));
         }
         self.push(point, outcome);
         Ok(())

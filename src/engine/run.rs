@@ -42,8 +42,8 @@ pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
     initial.saturating_sub(optimizer.observations().len()) + settings.iterations
 }
 
-/// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the run with an error. Returns
-/// whether the run was interrupted; evaluations under way are forgotten then.
+/// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the
+/// run with an error or exchange the optimiser's observations. Returns whether the run was interrupted; evaluations under way are forgotten then.
 ///
 /// # Errors
 /// What [`Optimizer::ask_many`] or `on_step` give.
@@ -51,7 +51,7 @@ pub fn run<E: From<EngineError>>(
     optimizer: &mut Optimizer,
     evaluator: &dyn Evaluate,
     settings: &RunSettings,
-    on_step: &mut dyn FnMut(&Optimizer, &Step) -> Result<(), E>,
+    on_step: &mut dyn FnMut(&mut Optimizer, &Step) -> Result<(), E>,
 ) -> Result<bool, E> {
     let total = planned(optimizer, settings);
     let interrupted = || settings.context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));

@@ -1,15 +1,16 @@
 //! The surrogate: boosted trees, and the Gaussian process whose kernel they define.
 
-use leafgp_solver::Domain;
+use leafgp_solver::{Domain, constraints};
 use rand::Rng;
 
 use crate::gbdt::{self, GbdtModel};
 use crate::gp::TreeGp;
+use crate::instance::{ActiveIf, Instance};
 use crate::problem::Problem;
 
+use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::training::{TargetScale, TrainingSet};
-use super::error::EngineError;
 
 /// A fitted surrogate.
 #[derive(Clone, Debug)]
@@ -61,7 +62,9 @@ impl Surrogate {
             x.push(point);
             y.push(self.process.posterior(point).mean);
         }
-        self.process = TreeGp::with_hyperparameters(&self.trees.forest, &x, &y, self.process.hyperparameters())?;
+        let hyperparameters = self.process.hyperparameters();
+        self.process = TreeGp::with_hyperparameters(&self.trees.forest, &x, &y, hyperparameters)?
+            .predicting(self.process.variance_kind());
         Ok(())
     }
 
@@ -73,6 +76,37 @@ impl Surrogate {
     /// The process's prediction at a point.
     pub fn predict(&self, x: &[f64]) -> Prediction {
         let posterior = self.process.posterior(x);
-        Prediction { mean: self.scale.mean(posterior.mean), std: self.scale.deviation(posterior.variance.sqrt()) }
+        Prediction {
+            mean: self.scale.mean(posterior.mean),
+            std: self.scale.deviation(posterior.variance.sqrt()),
+        }
+    }
+
+    /// The acquisition problem of the next suggestion as a file for `leafgp solve`. Pending points are not part of it.
+    pub fn instance(&self, problem: &Problem, training: &TrainingSet) -> Instance {
+        let variables =
+            problem.variables.iter().zip(&self.domains).map(|(v, domain)| constraints::Variable {
+                name: v.name.clone(),
+                domain: domain.clone(),
+                level_names: v.levels().to_vec(),
+            });
+        let active_if = problem.variables.iter().map(|v| {
+            let condition = v.active_if.clone()?;
+            Some(ActiveIf { condition, inactive_value: v.inactive_value })
+        });
+        Instance {
+            name: problem.name.clone(),
+            kappa: problem.settings.kappa,
+            hyperparameters: self.process.hyperparameters(),
+            variance: self.process.variance_kind(),
+            variables: variables.collect(),
+            active_if: active_if.collect(),
+            forest: self.trees.forest.clone(),
+            x: training.x.clone(),
+            y: training.y.clone(),
+            define: problem.definitions.clone(),
+            constraints: problem.expressions.clone(),
+            sampled: None,
+        }
     }
 }

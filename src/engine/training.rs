@@ -25,7 +25,10 @@ impl TargetScale {
         // Halves keep sums of huge values finite.
         let mean = measured.iter().map(|y| sign * y / n).sum::<f64>();
         let largest = measured.iter().map(|y| (sign * y - mean).abs()).fold(0.0, f64::max);
-        let spread = measured.iter().map(|y| ((sign * y - mean) / largest.max(f64::MIN_POSITIVE)).powi(2)).sum::<f64>();
+        let spread = measured
+            .iter()
+            .map(|y| ((sign * y - mean) / largest.max(f64::MIN_POSITIVE)).powi(2))
+            .sum::<f64>();
         let std = largest * (spread / (n - 1.0).max(1.0)).sqrt();
         // A spread at the level of rounding is none.
         let std = if measured.len() > 1 && std > 1e-13 * mean.abs() && std.is_finite() { std } else { 1.0 };
