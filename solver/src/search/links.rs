@@ -25,6 +25,8 @@ pub(crate) struct Link {
     pub(crate) block: u32,
     pub(crate) first_class: u32,
     pub(crate) end_class: u32,
+    /// True when some items of the block are not restricted by the variable. They are in no class.
+    pub(crate) has_free: bool,
 }
 
 /// Items of a block with the same segments.
@@ -70,7 +72,6 @@ pub(crate) struct Links {
     refine: Vec<(u32, u32)>,
     class_keys: Vec<(u32, u32)>,
     class_of: Vec<u32>,
-    free: Vec<u32>,
     class_fill: Vec<u32>,
 }
 
@@ -239,7 +240,7 @@ impl Links {
             while at < entries.end && self.block_of[self.sorted[at].position as usize] == block {
                 at += 1;
             }
-            self.build_link(model, node, (f, n_segments as u32), block, first..at);
+            self.build_link(model, node, f, block, first..at);
         }
         self.features.push(FeatureLinks {
             feature: f as u32,
@@ -334,7 +335,7 @@ impl Links {
         &mut self,
         model: &Model<'_>,
         node: &Node,
-        (f, n_segments): (usize, u32),
+        f: usize,
         block: u32,
         entries: std::ops::Range<usize>,
     ) {
@@ -342,22 +343,14 @@ impl Links {
         self.class_keys.clear();
         self.class_of.clear();
         self.class_fill.clear();
-        self.free.clear();
-        let mut at = entries.start;
-        for position in items {
-            if at < entries.end && self.sorted[at].position as usize == position {
-                let key = self.sorted[at].key;
-                at += 1;
-                let class = self.class_keys.iter().position(|&k| k == key).unwrap_or_else(|| {
-                    self.class_keys.push(key);
-                    self.class_fill.push(0);
-                    self.class_keys.len() - 1
-                });
-                self.class_of.push(class as u32);
-                self.class_fill[class] += 1;
-            } else {
-                self.free.push(position as u32);
-            }
+        for entry in &self.sorted[entries.clone()] {
+            let class = self.class_keys.iter().position(|&k| k == entry.key).unwrap_or_else(|| {
+                self.class_keys.push(entry.key);
+                self.class_fill.push(0);
+                self.class_keys.len() - 1
+            });
+            self.class_of.push(class as u32);
+            self.class_fill[class] += 1;
         }
         let first_class = self.classes.len() as u32;
         let mut first_member = self.members.len() as u32;
@@ -374,19 +367,8 @@ impl Links {
             self.members[*slot as usize] = entry.position;
             *slot += 1;
         }
-        if !self.free.is_empty() {
-            let first_member = self.members.len() as u32;
-            self.members.extend_from_slice(&self.free);
-            let first_run = self.runs.len() as u32;
-            self.runs.push((0, n_segments));
-            self.classes.push(Class {
-                first_run,
-                end_run: first_run + 1,
-                first_member,
-                end_member: self.members.len() as u32,
-            });
-        }
-        self.links.push(Link { block, first_class, end_class: self.classes.len() as u32 });
+        let has_free = self.class_of.len() < items.len();
+        self.links.push(Link { block, first_class, end_class: self.classes.len() as u32, has_free });
     }
 
     fn push_runs(&mut self, model: &Model<'_>, node: &Node, f: usize, key: (u32, u32)) -> (u32, u32) {
