@@ -1,7 +1,6 @@
 //! Second-order branching: the split whose two children promise the largest products of bound gains.
 
 use super::cells::FeatureCells;
-use super::kernels::smallest;
 use super::links::{FeatureLinks, Links};
 use super::model::{Model, NONE, SKETCH_DIM};
 use super::node::Node;
@@ -53,9 +52,6 @@ pub(crate) struct BranchScratch {
     class_cost: Vec<f64>,
     class_mass: Vec<f64>,
     class_span: Vec<(u32, u32)>,
-    /// Cheapest item of each link that its variable does not restrict.
-    free_cost: Vec<f64>,
-    masked: Vec<f64>,
     sketch: BlockSums,
     exact: BlockSums,
     pub(crate) split: Split,
@@ -178,29 +174,15 @@ fn list_candidates(
     scratch.candidates.clear();
     scratch.position.clear();
     scratch.position.resize(links.segment_starts.len() - 1, 0);
+    let n_classes = links.classes.len();
     scratch.class_cost.clear();
+    scratch.class_cost.resize(n_classes, f64::INFINITY);
     scratch.class_mass.clear();
-    scratch.free_cost.clear();
-    scratch.masked.clear();
-    scratch.masked.extend_from_slice(basis.g);
-    for link in &links.links {
-        for class in links.classes_of(link) {
-            let (mut cost, mut mass) = (f64::INFINITY, 0.0);
-            for &i in links.members_of(class) {
-                let g = std::mem::replace(&mut scratch.masked[i as usize], f64::INFINITY);
-                cost = if g < cost { g } else { cost };
-                mass += node.z[i as usize];
-            }
-            scratch.class_cost.push(cost);
-            scratch.class_mass.push(mass);
-        }
-        let block = node.block(link.block as usize);
-        scratch.free_cost.push(if link.has_free {
-            smallest(&scratch.masked[block.clone()])
-        } else {
-            f64::INFINITY
-        });
-        scratch.masked[block.clone()].copy_from_slice(&basis.g[block]);
+    scratch.class_mass.resize(n_classes, 0.0);
+    for (&i, &k) in links.members.iter().zip(&links.member_class) {
+        let (g, k) = (basis.g[i as usize], k as usize);
+        scratch.class_cost[k] = if g < scratch.class_cost[k] { g } else { scratch.class_cost[k] };
+        scratch.class_mass[k] += node.z[i as usize];
     }
     scratch.class_span.clear();
     scratch.class_span.resize(links.classes.len(), (0, 0));
@@ -257,10 +239,10 @@ fn order_segments(
 /// Cheapest item of a link at each position.
 #[inline(always)]
 fn fill_table(links: &Links, number: usize, first_segment: usize, n: usize, scratch: &mut BranchScratch) {
-    let BranchScratch { table, position, class_cost, free_cost, .. } = scratch;
+    let BranchScratch { table, position, class_cost, .. } = scratch;
     let link = &links.links[number];
     table.clear();
-    table.resize(n, free_cost[number]);
+    table.resize(n, if link.has_free { class_cost[link.end_class as usize] } else { f64::INFINITY });
     for k in link.first_class as usize..link.end_class as usize {
         for &(first, end) in links.runs_of(&links.classes[k]) {
             for segment in first as usize..end as usize {
@@ -346,7 +328,9 @@ fn score_singles(
         let (mut gains, mut mass) = ([0.0; 2], 0.0);
         for link_number in feature.first_link as usize..feature.end_link as usize {
             let link = &links.links[link_number];
-            let (mut inside, mut outside) = (scratch.free_cost[link_number], scratch.free_cost[link_number]);
+            let free =
+                if link.has_free { scratch.class_cost[link.end_class as usize] } else { f64::INFINITY };
+            let (mut inside, mut outside) = (free, free);
             let (mut only_inside, mut only_outside) = (0.0, 0.0);
             for k in link.first_class as usize..link.end_class as usize {
                 let cost = scratch.class_cost[k];

@@ -25,7 +25,7 @@ pub(crate) struct Link {
     pub(crate) block: u32,
     pub(crate) first_class: u32,
     pub(crate) end_class: u32,
-    /// True when some items of the block are not restricted by the variable. They are in no class.
+    /// True when some items of the block are not restricted by the variable: they are class `end_class`, on all segments.
     pub(crate) has_free: bool,
 }
 
@@ -53,8 +53,12 @@ pub(crate) struct Links {
     pub(crate) classes: Vec<Class>,
     /// Runs `[first, end)` of segments, relative to the variable's first segment.
     pub(crate) runs: Vec<(u32, u32)>,
-    /// Positions in `node.items`.
+    /// For variables with at most 64 segments: the runs of each class as bits.
+    pub(crate) class_bits: Vec<u64>,
+    /// Positions in `node.items`, by class.
     pub(crate) members: Vec<u32>,
+    /// The class of each member.
+    pub(crate) member_class: Vec<u32>,
     /// Cells of all segments; segment `s` holds `segment_cells[segment_starts[s]..segment_starts[s + 1]]`.
     pub(crate) segment_cells: Vec<u32>,
     pub(crate) segment_starts: Vec<u32>,
@@ -94,9 +98,17 @@ impl Links {
         &self.links[feature.first_link as usize..feature.end_link as usize]
     }
 
-    /// Classes of a link.
-    pub(crate) fn classes_of(&self, link: &Link) -> &[Class] {
-        &self.classes[link.first_class as usize..link.end_class as usize]
+    /// All classes of a variable's links, the free ones included.
+    pub(crate) fn feature_classes(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        let last = &self.links[feature.end_link as usize - 1];
+        self.links[feature.first_link as usize].first_class as usize
+            ..last.end_class as usize + usize::from(last.has_free)
+    }
+
+    /// All members of a variable's classes.
+    pub(crate) fn feature_members(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        let classes = self.feature_classes(feature);
+        self.classes[classes.start].first_member as usize..self.classes[classes.end - 1].end_member as usize
     }
 
     /// Runs of a class.
@@ -116,6 +128,8 @@ impl Links {
         self.classes.clear();
         self.runs.clear();
         self.members.clear();
+        self.member_class.clear();
+        self.class_bits.clear();
         self.segment_cells.clear();
         self.segment_starts.clear();
         self.segment_starts.push(0);
@@ -240,7 +254,7 @@ impl Links {
             while at < entries.end && self.block_of[self.sorted[at].position as usize] == block {
                 at += 1;
             }
-            self.build_link(model, node, f, block, first..at);
+            self.build_link(model, node, (f, n_segments as u32), block, first..at);
         }
         self.features.push(FeatureLinks {
             feature: f as u32,
@@ -335,10 +349,11 @@ impl Links {
         &mut self,
         model: &Model<'_>,
         node: &Node,
-        f: usize,
+        (f, n_segments): (usize, u32),
         block: u32,
         entries: std::ops::Range<usize>,
     ) {
+        let entries_end = entries.end;
         let items = node.block(block as usize);
         self.class_keys.clear();
         self.class_of.clear();
@@ -353,12 +368,13 @@ impl Links {
             self.class_fill[class] += 1;
         }
         let first_class = self.classes.len() as u32;
+        let first_entry = entries.start;
         let mut first_member = self.members.len() as u32;
-        self.members.resize(first_member as usize + self.class_of.len(), 0);
+        self.members.resize(first_member as usize + items.len(), 0);
         for class in 0..self.class_keys.len() {
             let (first_run, end_run) = self.push_runs(model, node, f, self.class_keys[class]);
             let n = self.class_fill[class];
-            self.classes.push(Class { first_run, end_run, first_member, end_member: first_member + n });
+            self.push_class(Class { first_run, end_run, first_member, end_member: first_member + n });
             self.class_fill[class] = first_member;
             first_member += n;
         }
@@ -367,8 +383,39 @@ impl Links {
             self.members[*slot as usize] = entry.position;
             *slot += 1;
         }
+        let end_class = self.classes.len() as u32;
         let has_free = self.class_of.len() < items.len();
-        self.links.push(Link { block, first_class, end_class: self.classes.len() as u32, has_free });
+        if has_free {
+            let first_run = self.runs.len() as u32;
+            self.runs.push((0, n_segments));
+            let end_member = self.members.len() as u32;
+            self.push_class(Class { first_run, end_run: first_run + 1, first_member, end_member });
+            let mut at = first_entry;
+            let mut slot = first_member as usize;
+            for position in items {
+                if at < entries_end && self.sorted[at].position as usize == position {
+                    at += 1;
+                } else {
+                    self.members[slot] = position as u32;
+                    slot += 1;
+                }
+            }
+        }
+        self.links.push(Link { block, first_class, end_class, has_free });
+    }
+
+    fn push_class(&mut self, class: Class) {
+        let number = self.classes.len() as u32;
+        let bits = self.runs[class.first_run as usize..class.end_run as usize].iter().fold(
+            0,
+            |bits, &(first, end)| {
+                let below = |k: u32| if k >= 64 { u64::MAX } else { (1 << k) - 1 };
+                bits | (below(end) & !below(first))
+            },
+        );
+        self.class_bits.push(bits);
+        self.member_class.resize(class.end_member as usize, number);
+        self.classes.push(class);
     }
 
     fn push_runs(&mut self, model: &Model<'_>, node: &Node, f: usize, key: (u32, u32)) -> (u32, u32) {

@@ -17,14 +17,13 @@ pub(crate) struct MessageScratch {
     pub(crate) block_min: Vec<f64>,
     /// Lower bound of each segment of each linked variable (indexed as the segments of the links).
     pub(crate) segment_bound: Vec<f64>,
-    /// Message value of each class, and of the free items of each link.
+    /// Message value of each class.
     values: Vec<f64>,
-    free_values: Vec<f64>,
+    /// Smallest reduced cost of each class, then the change of its value.
+    minima: Vec<f64>,
     /// `[n_links, n_segments]` of one variable.
     table: Vec<f64>,
     mean: Vec<f64>,
-    /// Reduced costs of the members of one variable's classes while they are masked.
-    saved: Vec<f64>,
     pub(crate) sweeps: u64,
 }
 
@@ -59,8 +58,8 @@ fn send_here(
     scratch.reduced.extend_from_slice(g);
     scratch.values.clear();
     scratch.values.resize(links.classes.len(), 0.0);
-    scratch.free_values.clear();
-    scratch.free_values.resize(links.links.len(), 0.0);
+    scratch.minima.clear();
+    scratch.minima.resize(links.classes.len(), 0.0);
     let plain = sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
     let magnitude = g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
     // Rounding: each variable's messages sum to 0 within `links * eps * magnitude`; each sweep adds one rounding to every reduced cost.
@@ -76,7 +75,7 @@ fn send_here(
         scratch.sweeps += 1;
         for feature in &links.features {
             if feature.end_link - feature.first_link >= 2 {
-                exchange(links, node, feature, scratch);
+                exchange(links, feature, scratch);
             }
         }
         bound = base + sum_of_minima(node, &scratch.reduced, &mut scratch.block_min) - rounding;
@@ -105,128 +104,151 @@ fn sum_of_minima(node: &Node, costs: &[f64], block_min: &mut Vec<f64>) -> f64 {
     sum
 }
 
-/// Lowers the entries of a run to `cost`.
+/// Smallest cost of each class of a variable, from the costs of the items.
 #[inline(always)]
-fn lower_to(entries: &mut [f64], cost: f64) {
-    for entry in entries {
-        *entry = if cost < *entry { cost } else { *entry };
+fn class_minima(links: &Links, feature: &FeatureLinks, costs: &[f64], minima: &mut [f64]) {
+    let members = links.feature_members(feature);
+    for (&i, &k) in links.members[members.clone()].iter().zip(&links.member_class[members]) {
+        let cost = costs[i as usize];
+        let min = &mut minima[k as usize];
+        *min = if cost < *min { cost } else { *min };
     }
 }
 
-/// Renews the messages of one variable. While its costs are looked at, restricted items of a block are masked with infinity, so that what
-/// remains of the block's contiguous costs are the free items.
+/// Lowers the entries of a row that belong to a class. Rows of at most 64 segments are handled whole, by bits: short runs of varying length
+/// would mispredict at every end.
 #[inline(always)]
-fn exchange(links: &Links, node: &Node, feature: &FeatureLinks, scratch: &mut MessageScratch) {
-    let n = feature.n_segments as usize;
-    let numbers = feature.first_link as usize..feature.end_link as usize;
-    let MessageScratch { reduced, values, free_values, table, mean, saved, .. } = scratch;
-    table.clear();
-    table.resize(numbers.len() * n, f64::INFINITY);
-    mean.clear();
-    mean.resize(n, 0.0);
-    saved.clear();
-    for (number, row) in numbers.clone().zip(table.chunks_exact_mut(n)) {
-        let link = &links.links[number];
-        for k in link.first_class as usize..link.end_class as usize {
-            let class = &links.classes[k];
-            let mut cheapest = f64::INFINITY;
-            for &i in links.members_of(class) {
-                let cost = std::mem::replace(&mut reduced[i as usize], f64::INFINITY);
-                saved.push(cost);
-                cheapest = if cost < cheapest { cost } else { cheapest };
-            }
-            let cost = cheapest + values[k];
-            for &(first, end) in links.runs_of(class) {
-                lower_to(&mut row[first as usize..end as usize], cost);
+fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64) {
+    if narrow {
+        let bits = links.class_bits[k];
+        for (j, entry) in row.iter_mut().enumerate() {
+            let candidate = if bits >> j & 1 == 1 { cost } else { f64::INFINITY };
+            *entry = if candidate < *entry { candidate } else { *entry };
+        }
+    } else {
+        for &(first, end) in links.runs_of(&links.classes[k]) {
+            for entry in &mut row[first as usize..end as usize] {
+                *entry = if cost < *entry { cost } else { *entry };
             }
         }
+    }
+}
+
+/// The largest entry of a row that belongs to a class.
+#[inline(always)]
+fn largest_of_class(links: &Links, k: usize, narrow: bool, row: &[f64]) -> f64 {
+    if narrow {
+        let bits = links.class_bits[k];
+        let mut best = [f64::NEG_INFINITY; LANES];
+        for (c, chunk) in row.chunks_exact(LANES).enumerate() {
+            let bits = bits >> (LANES * c);
+            for j in 0..LANES {
+                let candidate = if bits >> j & 1 == 1 { chunk[j] } else { f64::NEG_INFINITY };
+                best[j] = if candidate > best[j] { candidate } else { best[j] };
+            }
+        }
+        largest(&best)
+    } else {
+        let mut value = f64::NEG_INFINITY;
+        for &(first, end) in links.runs_of(&links.classes[k]) {
+            let top = largest(&row[first as usize..end as usize]);
+            value = if top > value { top } else { value };
+        }
+        value
+    }
+}
+
+/// Entries handled at a time; rows are padded to a multiple.
+const LANES: usize = 4;
+
+/// Row length for a number of segments, and whether rows are handled by bits.
+#[inline(always)]
+fn row_shape(feature: &FeatureLinks) -> (usize, bool) {
+    let n = feature.n_segments as usize;
+    (n.next_multiple_of(LANES), n <= 64)
+}
+
+/// Renews the messages of one variable.
+#[inline(always)]
+fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut MessageScratch) {
+    let (stride, narrow) = row_shape(feature);
+    let feature_links = links.links_of(feature);
+    let classes = links.feature_classes(feature);
+    let MessageScratch { reduced, values, minima, table, mean, .. } = scratch;
+    minima[classes.clone()].fill(f64::INFINITY);
+    class_minima(links, feature, reduced, minima);
+    table.clear();
+    table.resize(feature_links.len() * stride, f64::INFINITY);
+    mean.clear();
+    mean.resize(stride, 0.0);
+    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
+        for k in link.first_class as usize..link.end_class as usize {
+            lower_class(links, k, narrow, row, minima[k] + values[k]);
+        }
         if link.has_free {
-            let free = smallest(&reduced[node.block(link.block as usize)]);
-            lower_to(row, free + free_values[number]);
+            let k = link.end_class as usize;
+            let cost = minima[k] + values[k];
+            for entry in row.iter_mut() {
+                *entry = if cost < *entry { cost } else { *entry };
+            }
         }
         for (mean, entry) in mean.iter_mut().zip(&*row) {
             *mean += entry;
         }
     }
-    let share = 1.0 / numbers.len() as f64;
+    let share = 1.0 / feature_links.len() as f64;
     for mean in mean.iter_mut() {
         *mean *= share;
     }
-    let mut saved = saved.iter();
-    for (number, row) in numbers.zip(table.chunks_exact_mut(n)) {
-        let link = &links.links[number];
+    let n = feature.n_segments as usize;
+    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
         for (entry, mean) in row.iter_mut().zip(&*mean) {
             *entry -= mean;
         }
-        if link.has_free {
-            let value = largest(row);
-            let change = value - free_values[number];
-            free_values[number] = value;
-            for cost in &mut reduced[node.block(link.block as usize)] {
-                *cost -= change;
-            }
-        }
         for k in link.first_class as usize..link.end_class as usize {
-            let class = &links.classes[k];
-            let mut value = f64::NEG_INFINITY;
-            for &(first, end) in links.runs_of(class) {
-                let top = largest(&row[first as usize..end as usize]);
-                value = if top > value { top } else { value };
-            }
-            let change = value - values[k];
+            let value = largest_of_class(links, k, narrow, row);
+            minima[k] = value - values[k];
             values[k] = value;
-            for (&i, cost) in links.members_of(class).iter().zip(&mut saved) {
-                reduced[i as usize] = cost - change;
-            }
         }
+        if link.has_free {
+            let k = link.end_class as usize;
+            let value = largest(&row[..n]);
+            minima[k] = value - values[k];
+            values[k] = value;
+        }
+    }
+    // What the minima held is used up: they now hold the changes.
+    let members = links.feature_members(feature);
+    for (&i, &k) in links.members[members.clone()].iter().zip(&links.member_class[members]) {
+        reduced[i as usize] -= minima[k as usize];
     }
 }
 
 /// Lower bound of every segment of every linked variable, from the reduced costs: `bound + sum_b (min over the segment - min)`.
-pub(crate) fn bound_segments(
-    kernels: Kernels,
-    links: &Links,
-    node: &Node,
-    bound: f64,
-    scratch: &mut MessageScratch,
-) {
+pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratch: &mut MessageScratch) {
     kernels.dispatch(
         #[inline(always)]
-        || bound_segments_here(links, node, bound, scratch),
+        || bound_segments_here(links, bound, scratch),
     );
 }
 
 #[inline(always)]
-fn bound_segments_here(links: &Links, node: &Node, bound: f64, scratch: &mut MessageScratch) {
-    let MessageScratch { reduced, block_min, segment_bound, table, saved, .. } = scratch;
+fn bound_segments_here(links: &Links, bound: f64, scratch: &mut MessageScratch) {
+    let MessageScratch { reduced, block_min, segment_bound, table, minima, .. } = scratch;
     segment_bound.clear();
     segment_bound.resize(links.segment_starts.len() - 1, bound);
+    minima.clear();
+    minima.resize(links.classes.len(), f64::INFINITY);
     for feature in &links.features {
-        let n = feature.n_segments as usize;
+        let (stride, narrow) = row_shape(feature);
+        class_minima(links, feature, reduced, minima);
         let bounds = &mut segment_bound[links.segments(feature)];
         for link in links.links_of(feature) {
+            let free = if link.has_free { minima[link.end_class as usize] } else { f64::INFINITY };
             table.clear();
-            table.resize(n, f64::INFINITY);
-            saved.clear();
-            for class in links.classes_of(link) {
-                let mut cheapest = f64::INFINITY;
-                for &i in links.members_of(class) {
-                    let cost = std::mem::replace(&mut reduced[i as usize], f64::INFINITY);
-                    saved.push(cost);
-                    cheapest = if cost < cheapest { cost } else { cheapest };
-                }
-                for &(first, end) in links.runs_of(class) {
-                    lower_to(&mut table[first as usize..end as usize], cheapest);
-                }
-            }
-            if link.has_free {
-                lower_to(table, smallest(&reduced[node.block(link.block as usize)]));
-            }
-            let mut saved = saved.iter();
-            for class in links.classes_of(link) {
-                for (&i, &cost) in links.members_of(class).iter().zip(&mut saved) {
-                    reduced[i as usize] = cost;
-                }
+            table.resize(stride, free);
+            for k in link.first_class as usize..link.end_class as usize {
+                lower_class(links, k, narrow, table, minima[k]);
             }
             let min = block_min[link.block as usize];
             for (bound, entry) in bounds.iter_mut().zip(&*table) {
