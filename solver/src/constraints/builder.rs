@@ -1,6 +1,7 @@
 //! From texts to a compiled set.
 
 use super::model::Model;
+use super::pool::Pool;
 use super::{Constraints, ExprError, Hierarchy, Variable, cycle};
 use crate::expr::{Comparison, Condition, ConditionId, Number, Scope, Typed};
 use crate::level_set::LevelSet;
@@ -141,6 +142,7 @@ impl ConstraintsBuilder {
             roots,
             hierarchy,
             model,
+            pool: Pool::default(),
         }
     }
 }

@@ -2,8 +2,13 @@
 
 mod builder;
 mod cycle;
+mod local;
+mod metric;
 mod model;
+mod pool;
 mod propagate;
+mod relax;
+mod search;
 mod stopgap;
 
 use std::time::Instant;
@@ -12,11 +17,13 @@ use rand::Rng;
 
 pub use builder::ConstraintsBuilder;
 use model::Model;
+use pool::Pool;
 pub use propagate::Propagator;
+use search::Search;
 
 use crate::domain::Domain;
 use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
-use crate::region::Region;
+use crate::region::{Range, Region};
 
 /// A variable as expressions see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +117,7 @@ pub struct Constraints {
     roots: Vec<ConditionId>,
     hierarchy: Vec<Hierarchy>,
     model: Model,
+    pool: Pool,
 }
 
 /// A variable that exists only under a condition.
@@ -201,18 +209,26 @@ impl Constraints {
     /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
     #[must_use]
     pub fn contract(&self, region: &mut Region) -> bool {
-        Propagator::new(self).contract(self, region, None)
+        self.pool.with(self, |work| work.propagator.contract(self, region, None))
     }
 
     /// Decides whether a box holds a feasible point.
     pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
-        stopgap::decide(self, region, limits)
+        let centre: Vec<f64> = region
+            .0
+            .iter()
+            .map(|range| match range {
+                Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
+                Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
+            })
+            .collect();
+        self.pool.with(self, |work| Search::new(self, work, &centre, limits, true).decision(region))
     }
 
     /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
     /// `gap` (Eq. 11).
-    pub fn project(&self, region: &Region, centre: &[f64], _gap: f64, limits: Limits) -> Projection {
-        stopgap::project(self, region, centre, limits)
+    pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
+        self.pool.with(self, |work| Search::new(self, work, centre, limits, false).projection(region, gap))
     }
 
     /// An irreducible set of constraints that cannot hold together; `None` when no infeasibility is proved within the limits.
