@@ -1,4 +1,4 @@
-//! Solves the reference instances and prints a table: `cargo bench -p leafgp-solver --bench search_instances -- [plain|hard] [name part] [threads]`.
+//! Solves the reference instances and prints a table: `cargo bench -p leafgp-solver --bench search_instances -- [plain|hard|constrained] [name part] [threads]`.
 #![allow(clippy::print_stdout, reason = "prints its result")]
 
 #[path = "../tests/support/mod.rs"]
@@ -29,7 +29,11 @@ fn main() {
             continue;
         }
         let instance = support::read_instance(&file);
-        let problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+        let constraints = instance.compile_constraints();
+        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+        if let Some(constraints) = &constraints {
+            problem = problem.with_constraints(constraints);
+        }
         let mut options = SearchOptions::default();
         options.threads = threads;
         options.time_limit = Some(Duration::from_secs(100));
@@ -41,7 +45,10 @@ fn main() {
             (Some(before), Some(after)) if threads == 1 => after - before,
             _ => report.seconds,
         };
-        let known = expected[&name]["objective"].as_f64().unwrap_or(f64::NAN);
+        let known = ["objective", "objective_at_most"]
+            .iter()
+            .find_map(|k| expected[&name][k].as_f64())
+            .unwrap_or(f64::NAN);
         let found = report.incumbent.as_ref().map_or(f64::NAN, |i| i.objective);
         let prototype = expected[&name]["prototype_cpu_s"].as_f64().unwrap_or(f64::NAN);
         let prototype_nodes = expected[&name]["prototype_nodes"].as_f64().unwrap_or(f64::NAN);

@@ -17,6 +17,8 @@ pub(crate) struct FeatureLinks {
     /// Its links.
     pub(crate) first_link: u32,
     pub(crate) end_link: u32,
+    first_group: u32,
+    end_group: u32,
 }
 
 /// A block that the variable tells apart.
@@ -57,6 +59,9 @@ pub(crate) struct Links {
     pub(crate) class_bits: Vec<u64>,
     /// Positions in `node.items`, by class.
     pub(crate) members: Vec<u32>,
+    /// The members again, four at a time (the last repeated), and the class of each four.
+    pub(crate) groups: Vec<[u32; 4]>,
+    pub(crate) group_class: Vec<u32>,
     /// The class of each member.
     pub(crate) member_class: Vec<u32>,
     /// Cells of all segments; segment `s` holds `segment_cells[segment_starts[s]..segment_starts[s + 1]]`.
@@ -121,6 +126,11 @@ impl Links {
         &self.members[class.first_member as usize..class.end_member as usize]
     }
 
+    /// Groups of four of a variable's members.
+    pub(crate) fn feature_groups(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        feature.first_group as usize..feature.end_group as usize
+    }
+
     /// Rebuilds the links of a filtered node.
     pub(crate) fn build(&mut self, model: &Model<'_>, node: &Node) {
         self.features.clear();
@@ -129,6 +139,8 @@ impl Links {
         self.runs.clear();
         self.members.clear();
         self.member_class.clear();
+        self.groups.clear();
+        self.group_class.clear();
         self.class_bits.clear();
         self.segment_cells.clear();
         self.segment_starts.clear();
@@ -247,6 +259,7 @@ impl Links {
         let first_segment = self.segment_starts.len() - 1;
         self.list_segment_cells(model, node, f, n_segments);
         let first_link = self.links.len() as u32;
+        let first_group = self.groups.len() as u32;
         let mut at = entries.start;
         while at < entries.end {
             let block = self.block_of[self.sorted[at].position as usize];
@@ -262,6 +275,8 @@ impl Links {
             n_segments: n_segments as u32,
             first_link,
             end_link: self.links.len() as u32,
+            first_group,
+            end_group: self.groups.len() as u32,
         });
     }
 
@@ -399,6 +414,14 @@ impl Links {
                     self.members[slot] = position as u32;
                     slot += 1;
                 }
+            }
+        }
+        for k in first_class..self.classes.len() as u32 {
+            let class = &self.classes[k as usize];
+            for four in self.members[class.first_member as usize..class.end_member as usize].chunks(4) {
+                let last = four[four.len() - 1];
+                self.groups.push(std::array::from_fn(|j| four.get(j).copied().unwrap_or(last)));
+                self.group_class.push(k);
             }
         }
         self.links.push(Link { block, first_class, end_class, has_free });

@@ -107,23 +107,47 @@ fn sum_of_minima(node: &Node, costs: &[f64], block_min: &mut Vec<f64>) -> f64 {
 /// Smallest cost of each class of a variable, from the costs of the items.
 #[inline(always)]
 fn class_minima(links: &Links, feature: &FeatureLinks, costs: &[f64], minima: &mut [f64]) {
-    let members = links.feature_members(feature);
-    for (&i, &k) in links.members[members.clone()].iter().zip(&links.member_class[members]) {
-        let cost = costs[i as usize];
+    let groups = links.feature_groups(feature);
+    for ([a, b, c, d], &k) in links.groups[groups.clone()].iter().zip(&links.group_class[groups]) {
+        let [a, b, c, d] = [*a, *b, *c, *d].map(|i| costs[i as usize]);
+        let ab = if a < b { a } else { b };
+        let cd = if c < d { c } else { d };
+        let cost = if ab < cd { ab } else { cd };
         let min = &mut minima[k as usize];
         *min = if cost < *min { cost } else { *min };
     }
 }
+
+/// What to add to four entries of a row, by whether they belong to a class.
+static PENALTIES: [[f64; LANES]; 16] = {
+    let mut all = [[f64::INFINITY; LANES]; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut j = 0;
+        while j < LANES {
+            if bits >> j & 1 == 1 {
+                all[bits][j] = 0.0;
+            }
+            j += 1;
+        }
+        bits += 1;
+    }
+    all
+};
 
 /// Lowers the entries of a row that belong to a class. Rows of at most 64 segments are handled whole, by bits: short runs of varying length
 /// would mispredict at every end.
 #[inline(always)]
 fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64) {
     if narrow {
-        let bits = links.class_bits[k];
-        for (j, entry) in row.iter_mut().enumerate() {
-            let candidate = if bits >> j & 1 == 1 { cost } else { f64::INFINITY };
-            *entry = if candidate < *entry { candidate } else { *entry };
+        let mut bits = links.class_bits[k];
+        for chunk in row.chunks_exact_mut(LANES) {
+            let penalties = &PENALTIES[(bits & 15) as usize];
+            bits >>= LANES;
+            for j in 0..LANES {
+                let candidate = cost + penalties[j];
+                chunk[j] = if candidate < chunk[j] { candidate } else { chunk[j] };
+            }
         }
     } else {
         for &(first, end) in links.runs_of(&links.classes[k]) {
@@ -138,16 +162,22 @@ fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64
 #[inline(always)]
 fn largest_of_class(links: &Links, k: usize, narrow: bool, row: &[f64]) -> f64 {
     if narrow {
-        let bits = links.class_bits[k];
         let mut best = [f64::NEG_INFINITY; LANES];
-        for (c, chunk) in row.chunks_exact(LANES).enumerate() {
-            let bits = bits >> (LANES * c);
+        let mut bits = links.class_bits[k];
+        for chunk in row.chunks_exact(LANES) {
+            let penalties = &PENALTIES[(bits & 15) as usize];
+            bits >>= LANES;
             for j in 0..LANES {
-                let candidate = if bits >> j & 1 == 1 { chunk[j] } else { f64::NEG_INFINITY };
+                // Padding may hold infinity or NaN; the comparison then is false.
+                let candidate = chunk[j] - penalties[j];
                 best[j] = if candidate > best[j] { candidate } else { best[j] };
             }
         }
-        largest(&best)
+        let (a, b) = (
+            if best[0] > best[1] { best[0] } else { best[1] },
+            if best[2] > best[3] { best[2] } else { best[3] },
+        );
+        if a > b { a } else { b }
     } else {
         let mut value = f64::NEG_INFINITY;
         for &(first, end) in links.runs_of(&links.classes[k]) {
