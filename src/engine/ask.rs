@@ -12,7 +12,7 @@ use rand::Rng;
 use crate::problem::Problem;
 
 use super::Observation;
-use super::centre::point_of_cell;
+use super::centre::{point_of_cell, shorten_point};
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::suggestion::{Proof, Suggestion};
@@ -45,6 +45,10 @@ pub(super) fn ask(
         return Ok(suggestion);
     }
 
+    if training.y.is_empty() {
+        // Every distinct point is taken, and nothing was measured that a model could learn from.
+        return Err(EngineError::SpaceExhausted);
+    }
     let mut surrogate = Surrogate::fit(problem, &training, observations.len())?;
     if !surrogate.has_splits() {
         let reason = format!("no tree has a split yet ({} measured rows)", training.y.len());

@@ -75,6 +75,11 @@ fn interval_centre(domain: &Domain, scale: Scale, first: f64, last: f64, rng: &m
     }
 }
 
+/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of its range.
+pub(super) fn shorten_point(problem: &Problem, point: Vec<f64>) -> Vec<f64> {
+    shorten(problem, &Region::full(problem.constraints.domains()), point)
+}
+
 /// Rounds each continuous coordinate to the fewest decimals that stay within a thousandth of the cell and keep the point feasible.
 fn shorten(problem: &Problem, cell: &Region, mut point: Vec<f64>) -> Vec<f64> {
     for i in 0..point.len() {
@@ -117,7 +122,7 @@ fn roundings(x: f64, decimals: i32) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use leafgp_solver::{Domain, Grid, LevelSet, Range, Region};
+    use leafgp_solver::{LevelSet, Range, Region};
     use rand::SeedableRng;
     use rand::rngs::ChaCha8Rng;
 
@@ -166,12 +171,11 @@ mod tests {
 
     #[test]
     fn grid_centres_are_grid_values() {
-        let grid = Grid::new(10, 5, 2, 11).unwrap();
-        let problem = problem(vec![Variable::grid("share", grid)]);
+        let problem = problem(vec![Variable::grid("share", 0.1, 0.6, 0.05).unwrap()]);
         let cell = Region(vec![Range::Interval { lower: 0.125, upper: 0.475 }]);
         let x = centre(&problem, &cell, &mut rng(1))[0];
         assert_eq!(x, 0.3);
-        assert!(Domain::Grid(grid).contains(x));
+        assert!(problem.variables[0].domain().contains(x));
     }
 
     #[test]
@@ -179,7 +183,7 @@ mod tests {
         let problem = problem(vec![Variable::continuous("x", 0.0, 1.0)]);
         let cell = Region(vec![Range::Interval { lower: 0.123_456_789, upper: 0.345_678_9 }]);
         let x = point_of_cell(&problem, &cell, &[0.2], &mut rng(1), Default::default())[0];
-        assert_eq!(x, 0.2345);
+        assert_eq!(x, 0.2346);
         let sliver = Region(vec![Range::Interval { lower: 0.5f64.next_up(), upper: 0.5f64.next_up() }]);
         assert_eq!(
             point_of_cell(&problem, &sliver, &[0.5f64.next_up()], &mut rng(1), Default::default())[0],
