@@ -1,5 +1,6 @@
 //! From texts to a compiled set.
 
+use super::model::Model;
 use super::{Constraints, ExprError, Hierarchy, Variable};
 use crate::expr::{Comparison, Condition, ConditionId, Number, Scope, Typed};
 use crate::level_set::LevelSet;
@@ -124,6 +125,15 @@ impl ConstraintsBuilder {
     /// Compiles the set.
     pub fn build(self) -> Constraints {
         let Self { scope, names, roots, hierarchy } = self;
-        Constraints { domains: scope.domains().to_vec(), program: scope.program, names, roots, hierarchy }
+        let enabled: Vec<usize> = (0..roots.len()).collect();
+        let model = Model::compile(&scope.program, scope.domains(), &roots, &enabled);
+        Constraints {
+            domains: scope.domains().to_vec(),
+            program: scope.program,
+            names,
+            roots,
+            hierarchy,
+            model,
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Known constraints: checked, propagated, decided, projected, explained.
 
 mod builder;
+mod model;
+mod propagate;
 mod stopgap;
 
 use std::time::Instant;
@@ -8,6 +10,8 @@ use std::time::Instant;
 use rand::Rng;
 
 pub use builder::ConstraintsBuilder;
+use model::Model;
+pub use propagate::Propagator;
 
 use crate::domain::Domain;
 use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
@@ -104,6 +108,7 @@ pub struct Constraints {
     names: Vec<String>,
     roots: Vec<ConditionId>,
     hierarchy: Vec<Hierarchy>,
+    model: Model,
 }
 
 /// A variable that exists only under a condition.
@@ -193,8 +198,8 @@ impl Constraints {
 
     /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
     #[must_use]
-    pub fn contract(&self, _region: &mut Region) -> bool {
-        true
+    pub fn contract(&self, region: &mut Region) -> bool {
+        Propagator::new(self).contract(self, region, None)
     }
 
     /// Decides whether a box holds a feasible point.
