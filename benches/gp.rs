@@ -21,7 +21,8 @@ fn problem(n_trees: usize, depth: usize, n_rows: usize) -> (Forest, Table, Vec<f
     let forest = Forest::new(trees, &domains).expect("full trees are well formed");
     let values = (0..n_rows * N_VARIABLES).map(|_| rng.random()).collect();
     let x = Table::from_values(N_VARIABLES, values);
-    let raw: Vec<f64> = x.rows().map(|row| (6.0 * row[0]).sin() + row[1] * row[2] + 0.1 * rng.random::<f64>()).collect();
+    let raw: Vec<f64> =
+        x.rows().map(|row| (6.0 * row[0]).sin() + row[1] * row[2] + 0.1 * rng.random::<f64>()).collect();
     let mean = raw.iter().sum::<f64>() / n_rows as f64;
     let variance = raw.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (n_rows as f64 - 1.0);
     (forest, x, raw.iter().map(|y| (y - mean) / variance.sqrt()).collect())
@@ -45,7 +46,9 @@ fn full_tree(depth: usize, rng: &mut ChaCha8Rng) -> Tree {
 fn fit(c: &mut Criterion) {
     let settings = GpSettings::default();
     let mut group = c.benchmark_group("fit");
-    for (n_trees, depth, n_rows) in [(50, 3, 25), (50, 3, 100), (100, 5, 100), (50, 3, 400), (100, 5, 400), (50, 3, 10_000)] {
+    for (n_trees, depth, n_rows) in
+        [(50, 3, 25), (50, 3, 100), (100, 5, 100), (50, 3, 400), (100, 5, 400), (50, 3, 10_000)]
+    {
         let (forest, x, y) = problem(n_trees, depth, n_rows);
         group.bench_function(format!("{n_rows} rows, {n_trees} trees of depth {depth}"), |b| {
             b.iter(|| TreeGp::fit(&forest, &x, black_box(&y), &settings));

@@ -109,7 +109,8 @@ mod tests {
     use super::{Evidence, Hyperparameters, Spectrum, maximise};
     use crate::gp::{GpError, GpSettings, MeanKind};
 
-    const CASES: [(u64, usize, usize, usize); 4] = [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (9, 4, 4, 1)];
+    const CASES: [(u64, usize, usize, usize); 4] =
+        [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (9, 4, 4, 1)];
 
     #[test]
     fn value_equals_the_explicit_inverse_and_determinant() {
@@ -147,7 +148,8 @@ mod tests {
                         value(p).value
                     };
                     // Fourth order, so that truncation stays below the tolerance at the smallest noise.
-                    let difference = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+                    let difference =
+                        (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
                     let error = (gradient[i] - difference).abs() / difference.abs().max(1.0);
                     assert!(error < 1e-6, "parameter {i}: {} {difference}", gradient[i]);
                 }

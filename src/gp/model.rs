@@ -260,7 +260,9 @@ mod tests {
 
     #[test]
     fn posterior_and_leaf_objective_equal_the_explicit_inverse() {
-        for (seed, n_trees, depth, n_rows) in [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (4, 3, 1, 200), (9, 4, 4, 1)] {
+        for (seed, n_trees, depth, n_rows) in
+            [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (4, 3, 1, 200), (9, 4, 4, 1)]
+        {
             let sample = sample(seed, n_trees, depth, n_rows);
             let explicit = Explicit::new(&sample, AT.signal_variance, AT.noise_variance, AT.mean);
             let gp = condition(&sample);
@@ -300,7 +302,8 @@ mod tests {
         let mut reversed = Table::new(3);
         (0..30).rev().for_each(|i| reversed.push(sample.x.row(i)));
         let y: Vec<f64> = sample.y.iter().rev().copied().collect();
-        let (a, b) = (condition(&sample), TreeGp::with_hyperparameters(&sample.forest, &reversed, &y, AT).unwrap());
+        let (a, b) =
+            (condition(&sample), TreeGp::with_hyperparameters(&sample.forest, &reversed, &y, AT).unwrap());
         // Two equal measurements with noise nz are one with noise nz / 2 of the mean.
         let mut x = Table::new(3);
         let mut twice = Table::new(3);
@@ -314,7 +317,9 @@ mod tests {
         let c = TreeGp::with_hyperparameters(&sample.forest, &twice, &pairs, AT).unwrap();
         let d = TreeGp::with_hyperparameters(&sample.forest, &x, &sample.y, half).unwrap();
         for point in grid_of_points() {
-            for (p, q) in [(a.posterior(&point), b.posterior(&point)), (c.posterior(&point), d.posterior(&point))] {
+            for (p, q) in
+                [(a.posterior(&point), b.posterior(&point)), (c.posterior(&point), d.posterior(&point))]
+            {
                 assert!((p.mean - q.mean).abs() < 1e-10 && (p.variance - q.variance).abs() < 1e-10);
             }
         }
@@ -404,7 +409,9 @@ mod tests {
         for sample in [sample(2, 20, 3, 400), sample(3, 12, 3, 25)] {
             let fit = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| TreeGp::fit(&sample.forest, &sample.x, &sample.y, &GpSettings::default()).unwrap())
+                pool.install(|| {
+                    TreeGp::fit(&sample.forest, &sample.x, &sample.y, &GpSettings::default()).unwrap()
+                })
             };
             let (one, three) = (fit(1), fit(3));
             assert_eq!(one.hyperparameters(), three.hyperparameters());

@@ -281,7 +281,9 @@ mod tests {
     #[test]
     fn both_forms_give_the_same_spectrum() {
         // Few points and many leaves, many points and few leaves, and in between.
-        for (seed, n_trees, depth, n_rows) in [(1, 20, 3, 6), (2, 6, 2, 80), (3, 12, 3, 40), (4, 3, 1, 200), (5, 9, 4, 1)] {
+        for (seed, n_trees, depth, n_rows) in
+            [(1, 20, 3, 6), (2, 6, 2, 80), (3, 12, 3, 40), (4, 3, 1, 200), (5, 9, 4, 1)]
+        {
             let sample = sample(seed, n_trees, depth, n_rows);
             let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
             let points = Spectrum::from_points(&z, &sample.y).unwrap();

@@ -106,7 +106,8 @@ impl Explicit {
         }
         let residual: Vec<f64> = sample.y.iter().map(|y| y - mean).collect();
         let alpha: Vec<f64> = inverse.iter().map(|row| dot(row, &residual)).collect();
-        let log_likelihood = -0.5 * (dot(&alpha, &residual) + log_det + m as f64 * std::f64::consts::TAU.ln());
+        let log_likelihood =
+            -0.5 * (dot(&alpha, &residual) + log_det + m as f64 * std::f64::consts::TAU.ln());
         Self { inverse, leaves, alpha, signal, mean, log_likelihood }
     }
 
