@@ -3,7 +3,7 @@
 mod constraints_support;
 
 use constraints_support::{Generator, points};
-use leafgp_solver::constraints::Tolerance;
+use leafgp_solver::constraints::{Decision, Limits, Tolerance};
 use leafgp_solver::{Range, Region};
 
 /// Number of random sets of each test.
@@ -71,4 +71,80 @@ fn contraction_loses_no_feasible_point_and_never_widens() {
     }
     println!("shrunk {shrunk}, refuted {refuted} of {infeasible} infeasible boxes");
     assert!(shrunk > 1_000 && refuted * 10 > infeasible * 8);
+}
+
+#[test]
+fn decide_and_project_agree_with_enumeration() {
+    let (mut found, mut proved, mut undecided, mut open, mut nodes_capped) = (0, 0, 0, 0, 0);
+    for seed in 0..SETS {
+        let mut generator = Generator::new(seed);
+        let problem = generator.problem();
+        let set = problem.build();
+        let domains = problem.domains();
+        let limits = Limits { nodes: 2_000, deadline: None };
+        for region in [Region::full(&domains), generator.region(&domains)] {
+            let inside: Vec<_> =
+                points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();
+            match set.decide(&region, limits) {
+                Decision::Feasible(x) => {
+                    found += 1;
+                    assert!(
+                        problem.feasible(&x) && region.contains(&x),
+                        "seed {seed}: {x:?}\n{}",
+                        problem.text()
+                    );
+                }
+                Decision::Infeasible => {
+                    proved += 1;
+                    assert!(inside.is_empty(), "seed {seed}: {:?} was lost\n{}", inside[0], problem.text());
+                }
+                Decision::Undecided(reason) => {
+                    undecided += 1;
+                    println!(
+                        "seed {seed} undecided ({reason}), {} feasible:\n{}",
+                        inside.len(),
+                        problem.text()
+                    );
+                }
+            }
+            let centre = generator.point(&domains);
+            let distance = |x: &[f64]| -> f64 {
+                let terms = domains.iter().zip(x).zip(&centre).map(|((d, a), c)| {
+                    let (l, u) = d.bounds();
+                    match d {
+                        leafgp_solver::Domain::Categorical { .. } => f64::from(u8::from(a != c)),
+                        _ if a == c => 0.0,
+                        _ => ((a - c) / (u - l)).powi(2),
+                    }
+                });
+                terms.sum()
+            };
+            let best = inside.iter().map(|x| distance(x)).fold(f64::INFINITY, f64::min);
+            let projection = set.project(&region, &centre, 1e-4, limits);
+            let context = || {
+                format!(
+                    "seed {seed}: {projection:?}, best {best} from {centre:?} in {region:?}\n{}",
+                    problem.text()
+                )
+            };
+            assert!(projection.bound <= best + 1e-12, "{}", context());
+            if let Some((x, d)) = &projection.nearest {
+                assert!(problem.feasible(x) && region.contains(x), "{}", context());
+                assert!((distance(x) - d).abs() <= 1e-12, "{}", context());
+                if projection.bound >= d * (1.0 - 1e-4) - 1e-12 {
+                    assert!(*d <= best * (1.0 + 2e-4) + 1e-12, "{}", context());
+                } else {
+                    open += 1;
+                    println!("open {}", context());
+                }
+            } else if projection.bound < f64::INFINITY {
+                nodes_capped += 1;
+                println!("nothing {}", context());
+            }
+        }
+    }
+    println!(
+        "found {found}, proved {proved}, undecided {undecided}; projections open {open}, without point {nodes_capped}"
+    );
+    assert_eq!((undecided, open, nodes_capped), (0, 0, 0));
 }

@@ -26,4 +26,4 @@ mod values;
 
 pub(crate) use check::{Scope, Typed};
 pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
-pub(crate) use values::{Evaluation, Settings, Verdict, negation};
+pub(crate) use values::{Evaluation, Settings, Verdict, negation, power};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::linear::LinearForm;
-use super::{Known, Linear, Model, NodeId, Operation, Root, Slack, Step, Term, Truth, TruthId};
+use super::{Known, Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Term, Truth, TruthId};
 use crate::constraints::propagate::State;
 use crate::domain::Domain;
 use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, Program, negation};
@@ -54,12 +54,12 @@ pub(super) fn compile(
         }
     }
     for &constraint in enabled {
-        let truth = compiler.truth(roots[constraint], false, false);
-        compiler.split_root(truth, constraint);
+        compiler.split(Piece { condition: roots[constraint], negated: false, exact: false }, constraint);
     }
     let mut model = compiler.model;
     model.initial = compiler.state.numbers;
     model.users = vec![Vec::new(); domains.len()];
+    describe(&mut model, domains);
     for r in 0..model.roots.len() {
         let (steps, variables) = schedule(&model, model.roots[r].truth);
         for &v in &variables {
@@ -69,6 +69,48 @@ pub(super) fn compile(
         model.roots[r].variables = variables;
     }
     model
+}
+
+/// Marks the nodes of discrete variables only and the affine ones.
+fn describe(model: &mut Model, domains: &[Domain]) {
+    let mut truths_of_discrete = vec![true; model.truths.len()];
+    // Nodes and truths refer to each other: alternate until nothing changes (twice in practice).
+    loop {
+        let before = (model.discrete.clone(), truths_of_discrete.clone());
+        model.discrete.clear();
+        model.affine.clear();
+        for i in 0..model.operations.len() {
+            let node = NodeId(i as u32);
+            let mut discrete = true;
+            let mut linear = true;
+            model.children(node, |child| match child {
+                Step::Number(n) => {
+                    discrete &= model.discrete[n.index()];
+                    linear &= model.affine[n.index()];
+                }
+                Step::Truth(t) => discrete &= truths_of_discrete[t.index()],
+            });
+            let (discrete, affine) = match &model.operations[i] {
+                Operation::Constant(_) => (true, true),
+                Operation::Variable(v) => (domains[*v].is_discrete(), true),
+                Operation::Linear(_) => (discrete, linear),
+                _ => (discrete, false),
+            };
+            model.discrete.push(discrete);
+            model.affine.push(affine);
+        }
+        for i in 0..model.truths.len() {
+            let mut discrete = true;
+            model.truth_children(TruthId(i as u32), |child| match child {
+                Step::Number(n) => discrete &= model.discrete[n.index()],
+                Step::Truth(t) => discrete &= truths_of_discrete[t.index()],
+            });
+            truths_of_discrete[i] = discrete;
+        }
+        if before == (model.discrete.clone(), truths_of_discrete.clone()) {
+            return;
+        }
+    }
 }
 
 /// Which operations have two users or more: their linear form is kept.
@@ -136,19 +178,29 @@ fn schedule(model: &Model, root: TruthId) -> (Vec<Step>, Vec<usize>) {
 }
 
 impl Compiler<'_> {
-    fn split_root(&mut self, truth: TruthId, constraint: usize) {
-        match self.model.truth(truth).clone() {
-            Truth::And(parts) => parts.into_iter().for_each(|p| self.split_root(p, constraint)),
-            Truth::Constant(true) => {}
+    /// Splits conjunctions, so that each root can be checked, and finished with, on its own.
+    fn split(&mut self, piece: Piece, constraint: usize) {
+        let Piece { condition, negated, exact } = piece;
+        let program = self.program;
+        match program.get_condition(condition) {
+            Condition::Not(inner) => {
+                self.split(Piece { condition: *inner, negated: !negated, exact }, constraint)
+            }
+            Condition::Exact(inner) => {
+                self.split(Piece { condition: *inner, negated, exact: true }, constraint)
+            }
+            Condition::And(parts) if !negated => {
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }, constraint));
+            }
+            Condition::Or(parts) if negated => {
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }, constraint));
+            }
             _ => {
-                let known = self.model.roots.iter().any(|r| r.truth == truth && r.constraint == constraint);
-                if !known {
-                    self.model.roots.push(Root {
-                        truth,
-                        constraint,
-                        steps: Vec::new(),
-                        variables: Vec::new(),
-                    });
+                let truth = self.truth(condition, negated, exact);
+                let known = self.model.roots.iter().any(|r| r.truth == truth);
+                if !known && *self.model.truth(truth) != Truth::Constant(true) {
+                    let (steps, variables) = (Vec::new(), Vec::new());
+                    self.model.roots.push(Root { truth, constraint, piece, steps, variables });
                 }
             }
         }

@@ -122,12 +122,22 @@ pub(super) enum Step {
     Truth(TruthId),
 }
 
+/// A condition of the program, possibly negated, possibly without tolerances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) condition: ConditionId,
+    pub(super) negated: bool,
+    pub(super) exact: bool,
+}
+
 /// One conjunct of a user's constraint.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     pub(super) truth: TruthId,
     /// Index of the user's constraint.
     pub(super) constraint: usize,
+    /// The conjunct in the program, for exact checks.
+    pub(super) piece: Piece,
     /// The nodes it needs, children first; variables and constants are left out.
     pub(super) steps: Vec<Step>,
     /// The variables it reads, ascending.
@@ -145,6 +155,10 @@ pub(super) struct Model {
     pub(super) roots: Vec<Root>,
     /// The node of each numeric variable that occurs.
     pub(super) variable_nodes: Vec<Option<NodeId>>,
+    /// Whether a node depends on discrete variables only.
+    pub(super) discrete: Vec<bool>,
+    /// Whether a node is an affine function of the variables.
+    pub(super) affine: Vec<bool>,
     /// The roots that read each variable, ascending.
     pub(super) users: Vec<Vec<u32>>,
     /// Values over the whole domains.

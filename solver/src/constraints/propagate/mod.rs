@@ -9,7 +9,7 @@ pub(super) use backward::Conflict;
 pub(super) use state::{CAN_FALSE, CAN_TRUE, State};
 
 use super::Constraints;
-use super::model::{Model, Step};
+use super::model::{Model, Step, TruthId};
 use crate::domain::Domain;
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
@@ -39,6 +39,8 @@ pub struct Propagator {
     before_levels: Vec<LevelSet>,
     /// Variables whose range shrank since the load.
     changed: Vec<bool>,
+    /// A root and one of its alternatives that is tried out.
+    assumed: Option<(u32, TruthId)>,
 }
 
 impl Propagator {
@@ -60,6 +62,7 @@ impl Propagator {
             queue: std::collections::VecDeque::with_capacity(model.roots.len()),
             before: vec![Interval::ENTIRE; domains.len()],
             changed: vec![false; domains.len()],
+            assumed: None,
             state,
         }
     }
@@ -100,6 +103,74 @@ impl Propagator {
             self.store(model, region);
         }
         feasible
+    }
+
+    /// Contracts a box under the assumption that one alternative of a root holds.
+    pub(super) fn assume(
+        &mut self,
+        model: &Model,
+        domains: &[Domain],
+        region: &mut Region,
+        root: u32,
+        alternative: TruthId,
+    ) -> bool {
+        if !self.load(model, domains, region) {
+            return false;
+        }
+        self.clear_queue();
+        self.enqueue(root as usize);
+        self.assumed = Some((root, alternative));
+        let feasible = self.run(model, domains).is_ok();
+        self.assumed = None;
+        if feasible {
+            self.store(model, region);
+        }
+        feasible
+    }
+
+    /// Intersects a numeric variable's range, rounded to allowed values; `None` when nothing is left, else whether it shrank
+    /// worthwhile. Constraints are not queued.
+    pub(super) fn restrict(
+        &mut self,
+        model: &Model,
+        domains: &[Domain],
+        v: usize,
+        to: Interval,
+    ) -> Option<bool> {
+        let node = model.variable_nodes[v]?.index();
+        let old = self.state.numbers[node];
+        let new = old.intersect(to);
+        if new == old {
+            return Some(false);
+        }
+        let (lo, hi) = domains[v].within(new.lo, new.hi)?;
+        if (lo, hi) == (old.lo, old.hi) {
+            return Some(false);
+        }
+        self.state.numbers[node] = Interval::new(lo, hi);
+        self.changed[v] = true;
+        Some(domains[v].is_discrete() || lo == hi || hi - lo <= (1.0 - WORTHWHILE) * (old.hi - old.lo))
+    }
+
+    /// Brings the nodes of a root up to date with the variables: constraints that were not revised still hold values of another box.
+    pub(super) fn refresh(&mut self, model: &Model, root: usize) {
+        for &step in &model.roots[root].steps {
+            match step {
+                Step::Number(node) => {
+                    let i = node.index();
+                    self.state.numbers[i] =
+                        self.state.forward_number(model, node).intersect(self.state.numbers[i]);
+                }
+                Step::Truth(truth) => {
+                    self.state.truths[truth.index()] = self.state.forward_truth(model, truth)
+                }
+            }
+        }
+    }
+
+    /// Marks a category's levels as changed.
+    pub(super) fn touch(&mut self, v: usize) {
+        self.changed[v] = true;
     }
 
     /// Reads a box; false when a range holds no allowed value. Ranges are rounded to allowed values.
@@ -163,7 +234,7 @@ impl Propagator {
         let mut left = REVISIONS * model.roots.len().max(1);
         while let Some(root) = self.queue.pop_front() {
             self.queued[root as usize] = false;
-            let outcome = self.revise(model, domains, root as usize);
+            let outcome = self.revise(model, domains, root);
             left -= 1;
             if outcome.is_err() || left == 0 {
                 self.clear_queue();
@@ -174,8 +245,8 @@ impl Propagator {
     }
 
     /// One constraint, forward then backward; queues the constraints of the variables that shrank.
-    fn revise(&mut self, model: &Model, domains: &[Domain], root: usize) -> Result<(), Conflict> {
-        let root = &model.roots[root];
+    fn revise(&mut self, model: &Model, domains: &[Domain], index: u32) -> Result<(), Conflict> {
+        let root = &model.roots[index as usize];
         for &v in &root.variables {
             match model.variable_nodes[v] {
                 Some(node) => self.before[v] = self.state.number(node),
@@ -202,6 +273,15 @@ impl Propagator {
             return Err(Conflict);
         }
         self.forced[top] = true;
+        if let Some((of, truth)) = self.assumed
+            && of == index
+        {
+            if self.state.truths[truth.index()] & CAN_TRUE == 0 {
+                return Err(Conflict);
+            }
+            self.forced[truth.index()] = true;
+            self.state.truths[truth.index()] = CAN_TRUE;
+        }
         for &step in root.steps.iter().rev() {
             match step {
                 Step::Number(node) => self.backward_number(model, node)?,

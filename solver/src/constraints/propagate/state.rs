@@ -42,7 +42,18 @@ impl State {
                     defined &= self.is_defined(model, node);
                     self.numbers[node.index()] = self.forward_number(model, node);
                 }
-                Step::Truth(truth) => self.truths[truth.index()] = self.forward_truth(model, truth),
+                Step::Truth(truth) => {
+                    let mut bits = self.forward_truth(model, truth);
+                    // The define's own node is rounded because it must be whole: ask what it rounds.
+                    if let Truth::Integral(node) = model.truth(truth)
+                        && let Operation::Whole(inner) = model.operation(*node)
+                        && bits == CAN_TRUE
+                        && !snapped(self.number(*inner)).is_point()
+                    {
+                        bits = EITHER;
+                    }
+                    self.truths[truth.index()] = bits;
+                }
             }
         }
         defined

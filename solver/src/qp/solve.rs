@@ -1,0 +1,547 @@
+//! The dual active-set method.
+//!
+//! Invariant between two outer steps: `y` minimises the objective over the active constraints and their multipliers are
+//! `>= 0`, so the objective at `y` is a lower bound on the optimal value. Each outer step makes one violated constraint
+//! active and raises that bound; it ends by optimality, by a proof of infeasibility or at a limit.
+//!
+//! # Tolerances
+//! All tests act on constraints scaled to unit normals in the metric, so they do not depend on the scale of rows.
+//! - A constraint counts as violated when it is by more than [`FEASIBILITY`] times
+//!   `|side| + Σ_j |a_j x0_j| + |a|_{W⁻¹} |x − x0|_W`, `x0` being the target moved into the box: the rounding scale of its
+//!   evaluation. When rounding brings the method back to the same test over and over, the factor grows to at most
+//!   [`LOOSEST`]; [`Qp::violation`](super::Qp::violation) tells.
+//! - A normal is dependent on the active ones when less than [`DEPENDENT`] of its unit length is left. Then, and when the
+//!   rest is shorter than [`SUSPICIOUS`], infeasibility is claimed if the aggregated row proves it, never by the threshold.
+//! - Ties are broken by the larger pivot, then by the lower index: the same input gives the same answer.
+
+use super::active::{ActiveSet, Member, sides};
+use super::certificate::Aggregate;
+use super::problem::Problem;
+use super::reduced::{Constraint, Reduced};
+use super::vector::{dot, scaled_norm};
+use super::{QpError, Side, Status};
+
+/// Relative violation at which a constraint is made active.
+const FEASIBILITY: f64 = 1e-12;
+/// Largest relative violation that is ever tolerated.
+const LOOSEST: f64 = 1e-9;
+/// Part of a unit normal that rounding may leave of a dependent one.
+const DEPENDENT: f64 = 1e-12;
+/// Below this a normal may be dependent: look for a proof of infeasibility.
+const SUSPICIOUS: f64 = 1e-6;
+/// Below this the pair is computed afresh after the constraint was added.
+const DELICATE: f64 = 1e-4;
+/// A multiplier may be negative by this part of the largest one.
+const DUAL_FEASIBILITY: f64 = 1e-11;
+/// Coefficients of the ratio test below this part of the largest one are rounding errors.
+const RATIO: f64 = 1e-12;
+/// Returns from the final check to the iteration before tolerances grow.
+const PATIENCE: usize = 3;
+
+/// What a solve leaves behind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Solution {
+    pub(super) x: Vec<f64>,
+    pub(super) row_multipliers: Vec<f64>,
+    pub(super) bound_multipliers: Vec<f64>,
+    /// `W (x − c)`.
+    pub(super) gradient: Vec<f64>,
+    pub(super) value: f64,
+    pub(super) violation: f64,
+    pub(super) n_iterations: usize,
+}
+
+/// The method's state: kept between solves for warm starts and to save allocations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Solver {
+    reduced: Reduced,
+    pub(super) active: ActiveSet,
+    /// Rows that are active or given up; the latter violate their sides by less than [`LOOSEST`].
+    row_skipped: Vec<bool>,
+    /// The same for ranges of the free variables.
+    range_skipped: Vec<bool>,
+    given_up: Vec<Constraint>,
+    y: Vec<f64>,
+    /// Displacement from the origin at `y`.
+    dx: Vec<f64>,
+    normal: Vec<f64>,
+    coordinates: Vec<f64>,
+    direction: Vec<f64>,
+    ratios: Vec<f64>,
+    residual: Vec<f64>,
+    offset: Vec<f64>,
+    aggregate: Aggregate,
+    feasibility: f64,
+}
+
+/// A violated constraint.
+#[derive(Clone, Copy, Debug)]
+struct Violated {
+    constraint: Constraint,
+    side: Side,
+    /// Violation relative to the scale of its rounding errors.
+    relative: f64,
+}
+
+/// How an attempt to make a constraint active ended.
+enum Step {
+    /// It is active.
+    Added,
+    /// It was violated by rounding errors only and is given up.
+    GivenUp,
+    Infeasible {
+        proved: bool,
+    },
+    /// Neither the iteration limit nor the arithmetic allows to go on.
+    Stuck,
+}
+
+impl Solver {
+    /// Solves a problem that passed [`Problem::check`].
+    pub(super) fn run(
+        &mut self,
+        problem: &Problem,
+        warm: bool,
+        cutoff: f64,
+        limit: usize,
+        solution: &mut Solution,
+    ) -> Result<Status, QpError> {
+        solution.reset(problem);
+        if problem.has_crossed_sides() {
+            self.active.clear(0);
+            self.reduced.invalidate();
+            return Ok(Status::Infeasible { proved: true });
+        }
+        let same_coordinates = self.reduced.prepare(problem)?;
+        let n = self.reduced.n_free();
+        for buffer in [
+            &mut self.y,
+            &mut self.dx,
+            &mut self.normal,
+            &mut self.coordinates,
+            &mut self.direction,
+            &mut self.ratios,
+            &mut self.residual,
+        ] {
+            buffer.clear();
+            buffer.resize(n, 0.0);
+        }
+        self.feasibility = FEASIBILITY;
+        if warm {
+            self.active.adapt(problem, &self.reduced, same_coordinates);
+        } else {
+            self.active.start_from_box(problem, &self.reduced);
+        }
+        self.given_up.clear();
+        self.repair(problem, solution);
+        let status = self.iterate(problem, cutoff, limit, solution);
+        self.place(problem);
+        self.write_point(problem, solution);
+        solution.value = problem.gradient(&solution.x, &mut solution.gradient, &mut self.offset);
+        if status == Status::Optimal {
+            self.write_optimum(problem, solution);
+        }
+        Ok(status)
+    }
+
+    fn iterate(&mut self, problem: &Problem, cutoff: f64, limit: usize, solution: &mut Solution) -> Status {
+        if let Some((row, side)) = self.violated_constant_row(problem) {
+            solution.row_multipliers[row] = side.sign();
+            return self.claim_infeasible(problem, solution).unwrap_or(Status::Unsolved);
+        }
+        let mut checks = 0;
+        loop {
+            self.place(problem);
+            if cutoff < f64::INFINITY && self.exceeds(problem, cutoff, solution) {
+                return Status::Cutoff;
+            }
+            let Some(violated) = self.most_violated(problem) else {
+                // Optimal up to the errors collected on the way: compute the pair afresh and look again.
+                if self.passes_check(problem, checks, solution) {
+                    return Status::Optimal;
+                }
+                checks += 1;
+                if solution.n_iterations > limit || self.feasibility > LOOSEST {
+                    self.write_multipliers(solution, None);
+                    return Status::Unsolved;
+                }
+                continue;
+            };
+            match self.activate(problem, violated, limit, solution) {
+                Step::Added => {}
+                Step::GivenUp => {
+                    self.given_up.push(violated.constraint);
+                    self.repair(problem, solution);
+                }
+                Step::Infeasible { proved } => return Status::Infeasible { proved },
+                Step::Stuck => return Status::Unsolved,
+            }
+        }
+    }
+
+    /// A row without free variables that cannot hold, and its violated side.
+    fn violated_constant_row(&self, problem: &Problem) -> Option<(usize, Side)> {
+        (0..problem.n_rows()).filter(|&row| self.reduced.norm[row] == 0.0).find_map(|row| {
+            let (excess, side) =
+                excess_of(self.reduced.activity[row], problem.row_lower[row], problem.row_upper[row]);
+            let bound = if side == Side::Upper { problem.row_upper[row] } else { problem.row_lower[row] };
+            (excess > FEASIBILITY * (bound.abs() + self.reduced.magnitude[row])).then_some((row, side))
+        })
+    }
+
+    /// Makes a violated constraint active: moves along the step direction in primal and dual space at once, dropping the
+    /// members whose multipliers reach zero on the way.
+    fn activate(
+        &mut self,
+        problem: &Problem,
+        violated: Violated,
+        limit: usize,
+        solution: &mut Solution,
+    ) -> Step {
+        let Violated { constraint, side, relative } = violated;
+        let length = self.reduced.normal(constraint, side, &mut self.normal);
+        let right = self.reduced.right(problem, constraint, side, length);
+        let (lower, upper) = sides(problem, constraint);
+        let member = Member { constraint, side, equality: lower == upper, length, right };
+        let factor = &self.active.factor;
+        self.reduced.normal_coordinates(factor, constraint, side, &self.normal, &mut self.coordinates);
+        let mut multiplier = 0.0;
+        loop {
+            solution.n_iterations += 1;
+            if solution.n_iterations > limit {
+                self.write_multipliers(solution, Some((member, multiplier)));
+                return Step::Stuck;
+            }
+            let q = self.active.len();
+            let norm_sq = self.active.factor.null_part(&self.coordinates, &mut self.direction);
+            self.ratios[..q].copy_from_slice(&self.coordinates[..q]);
+            self.active.factor.solve(&mut self.ratios[..q]);
+            let (dual_step, leaver) = self.ratio_test();
+            if norm_sq <= SUSPICIOUS * SUSPICIOUS && leaver.is_none() {
+                if let Some(step) = self.try_farkas(problem, member, solution) {
+                    return step;
+                }
+                if norm_sq <= DEPENDENT * DEPENDENT {
+                    if relative <= LOOSEST {
+                        return Step::GivenUp;
+                    }
+                    self.write_multipliers(solution, Some((member, multiplier)));
+                    return Step::Stuck;
+                }
+            }
+            let excess = ActiveSet::excess(&self.normal, right, &self.y).max(0.0);
+            let full_step = if norm_sq > DEPENDENT * DEPENDENT { excess / norm_sq } else { f64::INFINITY };
+            let step = dual_step.min(full_step);
+            for k in 0..q {
+                self.active.multipliers[k] -= step * self.ratios[k];
+            }
+            multiplier += step;
+            if full_step < f64::INFINITY {
+                for (y, direction) in self.y.iter_mut().zip(&self.direction) {
+                    *y -= step * direction;
+                }
+            }
+            match leaver {
+                Some(position) if dual_step < full_step => {
+                    let left = self.active.remove(position, &mut self.coordinates);
+                    *self.skipped(left.constraint) = false;
+                }
+                _ => {
+                    let Self { active, normal, coordinates, direction, .. } = self;
+                    active.add(member, normal, multiplier, coordinates, direction, norm_sq);
+                    *self.skipped(constraint) = true;
+                    if norm_sq < DELICATE * DELICATE {
+                        self.repair(problem, solution);
+                    }
+                    return Step::Added;
+                }
+            }
+        }
+    }
+
+    /// Largest dual step that keeps the multipliers `>= 0`, and the member that stops it.
+    fn ratio_test(&self) -> (f64, Option<usize>) {
+        let ratios = &self.ratios[..self.active.len()];
+        let largest = ratios.iter().fold(1.0, |largest: f64, r| largest.max(r.abs()));
+        let (mut step, mut leaver, mut pivot) = (f64::INFINITY, None, 0.0);
+        for (position, (&ratio, member)) in ratios.iter().zip(&self.active.members).enumerate() {
+            if member.equality || ratio <= RATIO * largest {
+                continue;
+            }
+            let candidate = self.active.multipliers[position].max(0.0) / ratio;
+            if candidate < step || (candidate == step && ratio > pivot) {
+                (step, leaver, pivot) = (candidate, Some(position), ratio);
+            }
+        }
+        (step, leaver)
+    }
+
+    /// The violated constraint is a nonpositive combination of active ones (almost): writes the multipliers of the
+    /// aggregated row and claims infeasibility if they prove it.
+    fn try_farkas(&mut self, problem: &Problem, member: Member, solution: &mut Solution) -> Option<Step> {
+        let zero = |multipliers: &mut Vec<f64>| multipliers.iter_mut().for_each(|m| *m = 0.0);
+        zero(&mut solution.row_multipliers);
+        // In units of the violated row, so that simple data give simple multipliers.
+        if let Constraint::Row(row) = member.constraint {
+            solution.row_multipliers[row] = member.side.sign();
+        }
+        for (position, active) in self.active.members.iter().enumerate() {
+            if let Constraint::Row(row) = active.constraint {
+                let weight =
+                    if active.equality { -self.ratios[position] } else { (-self.ratios[position]).max(0.0) };
+                solution.row_multipliers[row] = weight * active.side.sign() * (member.length / active.length);
+            }
+        }
+        let status = self.claim_infeasible(problem, solution);
+        if let Some(Status::Infeasible { proved }) = status {
+            return Some(Step::Infeasible { proved });
+        }
+        zero(&mut solution.row_multipliers);
+        None
+    }
+
+    /// Checks Farkas multipliers. Unbounded variables need exact cancellation: shorter multipliers may provide it.
+    fn claim_infeasible(&mut self, problem: &Problem, solution: &mut Solution) -> Option<Status> {
+        let multipliers = &mut solution.row_multipliers;
+        self.aggregate.compute(problem, multipliers);
+        if self.aggregate.gap(problem, multipliers, 0.0) > 0.0 {
+            return Some(Status::Infeasible { proved: true });
+        }
+        if self.aggregate.gap(problem, multipliers, FEASIBILITY) <= 0.0 {
+            return None;
+        }
+        let mut rounded = multipliers.clone();
+        for bits in [44, 32, 20] {
+            rounded.iter_mut().for_each(|m| *m = rounded_to(*m, bits));
+            self.aggregate.compute(problem, &rounded);
+            if self.aggregate.gap(problem, &rounded, 0.0) > 0.0 {
+                multipliers.copy_from_slice(&rounded);
+                return Some(Status::Infeasible { proved: true });
+            }
+        }
+        Some(Status::Infeasible { proved: false })
+    }
+
+    /// Displacement at `y`, with active bounds exact.
+    fn place(&mut self, problem: &Problem) {
+        self.reduced.displacement(&self.y, &mut self.dx);
+        for member in &self.active.members {
+            if let Constraint::Range(j) = member.constraint {
+                let bound = if member.side == Side::Upper { problem.upper[j] } else { problem.lower[j] };
+                self.dx[self.reduced.position[j]] = bound - self.reduced.origin[j];
+            }
+        }
+    }
+
+    /// The constraint violated most, equalities first; distances are measured in the metric.
+    fn most_violated(&self, problem: &Problem) -> Option<Violated> {
+        let size = scaled_norm(&self.dx, &self.reduced.root);
+        let mut worst: Option<Violated> = None;
+        let (mut largest, mut equality_found) = (0.0, false);
+        for row in 0..problem.n_rows() {
+            let norm = self.reduced.norm[row];
+            if self.row_skipped[row] || norm == 0.0 {
+                continue;
+            }
+            let activity = self.reduced.activity[row] + dot(self.reduced.row(row), &self.dx);
+            let (lower, upper) = (problem.row_lower[row], problem.row_upper[row]);
+            let (excess, side) = excess_of(activity, lower, upper);
+            let equality = lower == upper;
+            if excess > 0.0 && (excess > largest * norm || (equality && !equality_found)) {
+                let bound = if side == Side::Upper { upper } else { lower };
+                let relative = excess / (bound.abs() + self.reduced.magnitude[row] + norm * size);
+                if relative > self.feasibility && (equality || !equality_found) {
+                    worst = Some(Violated { constraint: Constraint::Row(row), side, relative });
+                    (largest, equality_found) = (excess / norm, equality);
+                }
+            }
+        }
+        if equality_found {
+            return worst;
+        }
+        for (k, &j) in self.reduced.free.iter().enumerate() {
+            if self.range_skipped[k] {
+                continue;
+            }
+            let origin = self.reduced.origin[j];
+            let (lower, upper) = (problem.lower[j], problem.upper[j]);
+            let (excess, side) = excess_of(self.dx[k], lower - origin, upper - origin);
+            if excess > 0.0 && excess * self.reduced.root[k] > largest {
+                let bound = if side == Side::Upper { upper } else { lower };
+                let relative = excess / (bound.abs() + origin.abs() + size * self.reduced.inverse_root[k]);
+                if relative > self.feasibility {
+                    worst = Some(Violated { constraint: Constraint::Range(j), side, relative });
+                    largest = excess * self.reduced.root[k];
+                }
+            }
+        }
+        worst
+    }
+
+    /// Computes the pair afresh with one step of refinement; whether it is optimal.
+    fn passes_check(&mut self, problem: &Problem, checks: usize, solution: &mut Solution) -> bool {
+        if checks > 0 && checks.is_multiple_of(PATIENCE) {
+            self.feasibility *= 10.0;
+        }
+        let dual_feasibility = DUAL_FEASIBILITY * (self.feasibility / FEASIBILITY);
+        self.active.solve(&self.reduced.target, &mut self.y);
+        self.reduced.displacement(&self.y, &mut self.dx);
+        for (position, member) in self.active.members.iter().enumerate() {
+            let activity = match member.constraint {
+                Constraint::Row(row) => dot(self.reduced.row(row), &self.dx),
+                Constraint::Range(j) => self.dx[self.reduced.position[j]],
+            };
+            self.residual[position] = member.right - member.side.sign() * activity / member.length;
+        }
+        self.active.refine(&self.reduced.target, &mut self.residual, &mut self.y);
+        if self.active.most_negative(dual_feasibility).is_some() {
+            solution.n_iterations += self.active.repair(&self.reduced.target, dual_feasibility, &mut self.y);
+            self.mark_active(problem);
+            return false;
+        }
+        self.place(problem);
+        self.most_violated(problem).is_none()
+    }
+
+    /// Computes the pair of the active set afresh and makes it dual feasible.
+    fn repair(&mut self, problem: &Problem, solution: &mut Solution) {
+        solution.n_iterations += self.active.repair(&self.reduced.target, DUAL_FEASIBILITY, &mut self.y);
+        self.mark_active(problem);
+    }
+
+    /// Whether the multipliers prove that the optimal value exceeds the cutoff.
+    fn exceeds(&mut self, problem: &Problem, cutoff: f64, solution: &mut Solution) -> bool {
+        self.write_point(problem, solution);
+        solution.value = problem.gradient(&solution.x, &mut solution.gradient, &mut self.offset);
+        if solution.value <= cutoff {
+            return false;
+        }
+        self.write_multipliers(solution, None);
+        self.aggregate.compute(problem, &solution.row_multipliers);
+        self.aggregate.dual_value(problem, &solution.x, &solution.gradient, solution.value) > cutoff
+    }
+
+    fn skipped(&mut self, constraint: Constraint) -> &mut bool {
+        match constraint {
+            Constraint::Row(row) => &mut self.row_skipped[row],
+            Constraint::Range(j) => &mut self.range_skipped[self.reduced.position[j]],
+        }
+    }
+
+    /// Marks the members and the constraints given up as skipped, no others.
+    fn mark_active(&mut self, problem: &Problem) {
+        self.row_skipped.clear();
+        self.row_skipped.resize(problem.n_rows(), false);
+        self.range_skipped.clear();
+        self.range_skipped.resize(self.reduced.n_free(), false);
+        for position in 0..self.active.len() {
+            *self.skipped(self.active.members[position].constraint) = true;
+        }
+        for position in 0..self.given_up.len() {
+            *self.skipped(self.given_up[position]) = true;
+        }
+    }
+
+    /// The current point, within the box to the last bit.
+    fn write_point(&self, problem: &Problem, solution: &mut Solution) {
+        solution.x.copy_from_slice(&self.reduced.origin);
+        for (&j, dx) in self.reduced.free.iter().zip(&self.dx) {
+            solution.x[j] = (solution.x[j] + dx).max(problem.lower[j]).min(problem.upper[j]);
+        }
+        for member in &self.active.members {
+            if let Constraint::Range(j) = member.constraint {
+                solution.x[j] = if member.side == Side::Upper { problem.upper[j] } else { problem.lower[j] };
+            }
+        }
+    }
+
+    /// Multipliers of the members, and of a constraint about to become one, in the caller's units.
+    fn write_multipliers(&self, solution: &mut Solution, pending: Option<(Member, f64)>) {
+        solution.row_multipliers.fill(0.0);
+        solution.bound_multipliers.fill(0.0);
+        let members = self.active.members.iter().copied().zip(self.active.multipliers.iter().copied());
+        for (member, multiplier) in members.chain(pending) {
+            let multiplier = if member.equality { multiplier } else { multiplier.max(0.0) };
+            let value = member.side.sign() * multiplier / member.length;
+            match member.constraint {
+                Constraint::Row(row) => solution.row_multipliers[row] = value,
+                Constraint::Range(j) => solution.bound_multipliers[j] = value,
+            }
+        }
+    }
+
+    /// Multipliers, those of fixed variables included, and violation.
+    fn write_optimum(&self, problem: &Problem, solution: &mut Solution) {
+        self.write_multipliers(solution, None);
+        for j in (0..problem.n).filter(|&j| self.reduced.position[j] == usize::MAX) {
+            let mut pull = solution.gradient[j];
+            for (row, multiplier) in solution.row_multipliers.iter().enumerate() {
+                pull += multiplier * problem.row(row)[j];
+            }
+            solution.bound_multipliers[j] = -pull;
+        }
+        let size = scaled_norm(&self.dx, &self.reduced.root);
+        for row in 0..problem.n_rows() {
+            let activity = dot(problem.row(row), &solution.x);
+            let (excess, side) = excess_of(activity, problem.row_lower[row], problem.row_upper[row]);
+            if excess > 0.0 {
+                let bound = if side == Side::Upper { problem.row_upper[row] } else { problem.row_lower[row] };
+                let scale = bound.abs() + self.reduced.magnitude[row] + self.reduced.norm[row] * size;
+                solution.violation = solution.violation.max(excess / scale);
+            }
+        }
+    }
+
+    /// The side at which a constraint is active.
+    pub(super) fn active_side(&self, constraint: Constraint) -> Option<Side> {
+        let member = self.active.members.iter().find(|member| member.constraint == constraint)?;
+        Some(if member.equality { Side::Upper } else { member.side })
+    }
+}
+
+impl Solution {
+    pub(super) fn reset(&mut self, problem: &Problem) {
+        for (vector, length) in [
+            (&mut self.x, problem.n),
+            (&mut self.row_multipliers, problem.n_rows()),
+            (&mut self.bound_multipliers, problem.n),
+            (&mut self.gradient, problem.n),
+        ] {
+            vector.clear();
+            vector.resize(length, 0.0);
+        }
+        (self.value, self.violation, self.n_iterations) = (0.0, 0.0, 0);
+    }
+}
+
+/// By how much a range is exceeded (nonpositive inside), and on which side.
+fn excess_of(activity: f64, lower: f64, upper: f64) -> (f64, Side) {
+    let (over, under) = (activity - upper, lower - activity);
+    if over >= under { (over, Side::Upper) } else { (under, Side::Lower) }
+}
+
+/// A number rounded to `bits` bits after the leading one.
+fn rounded_to(value: f64, bits: u32) -> f64 {
+    let unit = 1u64 << (52 - bits);
+    f64::from_bits((value.to_bits().saturating_add(unit / 2)) & !(unit - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excess_names_the_side() {
+        assert_eq!(excess_of(3.0, 0.0, 1.0), (2.0, Side::Upper));
+        assert_eq!(excess_of(-3.0, 0.0, 1.0), (3.0, Side::Lower));
+        assert_eq!(excess_of(0.25, 0.0, 1.0), (-0.25, Side::Lower));
+        assert_eq!(excess_of(5.0, f64::NEG_INFINITY, f64::INFINITY).0, f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn rounding_shortens_the_mantissa() {
+        assert_eq!(rounded_to(2.0 + 4.0 * f64::EPSILON, 44), 2.0);
+        assert_eq!(rounded_to(-(3.0 - 4.0 * f64::EPSILON), 44), -3.0);
+        assert_eq!(rounded_to(0.0, 20), 0.0);
+    }
+}
