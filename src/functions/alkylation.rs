@@ -36,12 +36,12 @@ const CONSTRAINTS: [Constraint; 14] = [
     constraint("dilution upper", "35.82 - 0.222*x6 <= 10/9*x5"),
     constraint("performance lower", "0.99*x6 <= -133 + 3*x4"),
     constraint("performance upper", "-133 + 3*x4 <= 100/99*x6"),
-    constraint("makeup upper", "1.22*x3 - x0 <= 2000"),
     constraint("makeup lower", "1.22*x3 - x0 >= 0"),
-    constraint("acid upper", "98000*x2/(x3*x5 + 1000*x2) <= 93"),
+    constraint("makeup upper", "1.22*x3 - x0 <= 2000"),
     constraint("acid lower", "98000*x2/(x3*x5 + 1000*x2) >= 85"),
-    constraint("ratio upper", "(x1 + 1.22*x3 - x0)/x0 <= 12"),
+    constraint("acid upper", "98000*x2/(x3*x5 + 1000*x2) <= 93"),
     constraint("ratio lower", "(x1 + 1.22*x3 - x0)/x0 >= 3"),
+    constraint("ratio upper", "(x1 + 1.22*x3 - x0)/x0 <= 12"),
 ];
 
 /// The negated profit `-(0.063 x3 x4 - 5.04 x0 - 0.035 x1 - 10 x2 - 3.36 (1.22 x3 - x0))`, in dollars a day.
@@ -56,7 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         value: -1768.80713,
         points: &[&[1698.095, 15_818.61, 54.1027, 3031.225, 95.0, 1.561636, 153.5354]],
     },
-    source: "Bracken & McCormick, Selected Applications of Nonlinear Programming (1968); relaxed form: Sauer, Colville & Burwick (1964)",
+    source: "Sauer, Colville & Burwick (1964); Bracken & McCormick, Selected Applications of Nonlinear Programming (1968)",
     function,
 };
 

@@ -103,7 +103,6 @@ fn the_value_at_the_known_optimum_is_the_published_one() {
         let tolerance = match benchmark.name {
             "alkylation" => 0.05,
             "schwefel" => 1.5e-3,
-            "styblinski-tang" => 5e-5,
             name if ["hartmann6", "g7", "g10", "g4", "g6"].contains(&name) => 5.1e-6,
             _ => 1e-6,
         };
@@ -162,16 +161,13 @@ fn expressions_agree_with_the_independent_constraints() {
             let x = draw(benchmark, i, &mut rng);
             let slacks = slacks(benchmark.name, &x);
             assert_eq!(slacks.len(), benchmark.constraints.len());
+            // Near zero the tolerance decides: 1e-6 of the sides, which reach a million for the volume and the heat balances.
+            let allowed = if ["pressure-vessel", "g10"].contains(&benchmark.name) { 10.0 } else { 0.1 };
             let violated: Vec<usize> =
                 compiled.violations(&x, Tolerance::Judge).iter().map(|v| v.constraint).collect();
             for (c, &slack) in slacks.iter().enumerate() {
-                // Near zero the two roundings (and the tolerance) may differ.
-                if slack.abs() > 10.0 {
+                if slack < -1e-4 || slack > allowed {
                     assert_eq!(violated.contains(&c), slack > 0.0, "{} {c} {slack}", benchmark.name);
-                } else if slack < -1e-4 {
-                    assert!(!violated.contains(&c), "{} {c} {slack}", benchmark.name);
-                } else if slack > 1e-2 && benchmark.name != "g10" && benchmark.name != "alkylation" {
-                    assert!(violated.contains(&c), "{} {c} {slack}", benchmark.name);
                 }
                 if slack > 0.0 { infeasible += 1 } else { feasible += 1 }
             }
