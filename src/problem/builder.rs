@@ -165,9 +165,17 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|(name, ..)| name));
+        let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
-            let expression = expression.to_owned();
-            move |e: ExprError| ProblemError::in_expression(field, &expression, e)
+            let (expression, names) = (expression.to_owned(), names.join(", "));
+            move |e: ExprError| {
+                let mut error = ProblemError::in_expression(field, &expression, e);
+                if error.message.starts_with("unknown name") {
+                    error.expected = format!("one of {names}");
+                }
+                error
+            }
         };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
@@ -187,6 +195,13 @@ impl ProblemBuilder {
         }
         Ok(builder.build())
     }
+}
+
+/// The name as expressions write it: in backquotes unless it is a bare identifier.
+fn expression_name(name: &str) -> String {
+    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if bare { name.to_owned() } else { format!("`{name}`") }
 }
 
 /// A name must survive as a CSV header and between backquotes.
