@@ -117,6 +117,7 @@ impl ProblemBuilder {
         }
         self.settings.validate().map_err(|e| e.within("settings"))?;
         let compiled = self.compile()?;
+        self.check_denominators(&compiled)?;
         Ok(Problem {
             name: self.name,
             objective: self.objective,
@@ -131,6 +132,23 @@ impl ProblemBuilder {
             settings: self.settings,
             warnings: self.warnings,
         })
+    }
+
+    /// A divisor that may still be zero where everything else holds leaves the model undefined.
+    fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
+        let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
+        let name = compiled.name(divisor.constraint);
+        let field = self
+            .constraints
+            .iter()
+            .find(|constraint| constraint.name == name)
+            .map_or_else(|| format!("define.{}", field_name(name)), |constraint| constraint.field.clone());
+        let (lower, upper) = divisor.range;
+        Err(ProblemError::new(
+            field,
+            format!("division by `{}`, which may be 0: its values lie in [{lower}, {upper}]", divisor.text),
+            "bounds or a constraint that keep the divisor away from 0",
+        ))
     }
 
     fn check_names(&self) -> Result<(), ProblemError> {
@@ -165,7 +183,7 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
-        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|(name, ..)| name));
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
             let (expression, names) = (expression.to_owned(), names.join(", "));
