@@ -20,6 +20,7 @@ mod g7;
 mod hartmann6;
 mod mixed;
 mod pressure_vessel;
+mod problem;
 mod rastrigin;
 mod schwefel;
 mod styblinski_tang;

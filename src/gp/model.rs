@@ -88,6 +88,11 @@ impl TreeGp {
         self
     }
 
+    /// Which variance is predicted.
+    pub fn variance_kind(&self) -> VarianceKind {
+        self.variance
+    }
+
     /// Without a spectrum: nothing to condition on.
     fn condition(
         forest: &Forest,

@@ -3,7 +3,10 @@
 use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
 use super::error::field_name;
-use super::{Goal, Kind, Objective, Problem, ProblemError, Scale, Settings, Variable, number};
+use super::{
+    Definition, Goal, Kind, NamedExpression, Objective, Problem, ProblemError, Scale, Settings, Variable,
+    number,
+};
 
 /// The history's own column, so no variable or objective may have this name.
 pub(crate) const STATUS_COLUMN: &str = "status";
@@ -32,7 +35,7 @@ pub struct ProblemBuilder {
     pub(super) name: String,
     pub(super) objective: Objective,
     pub(super) variables: Vec<Variable>,
-    defines: Vec<(String, String, bool)>,
+    defines: Vec<Definition>,
     constraints: Vec<Constraint>,
     pub(super) settings: Settings,
     pub(super) warnings: Vec<String>,
@@ -76,7 +79,7 @@ impl ProblemBuilder {
     /// Names a quantity for later expressions; `integer` demands a whole value.
     #[must_use]
     pub fn define(mut self, name: impl Into<String>, expression: impl Into<String>, integer: bool) -> Self {
-        self.defines.push((name.into(), expression.into(), integer));
+        self.defines.push(Definition { name: name.into(), expr: expression.into(), integer });
         self
     }
 
@@ -119,6 +122,12 @@ impl ProblemBuilder {
             objective: self.objective,
             variables: self.variables,
             constraints: compiled,
+            definitions: self.defines,
+            expressions: self
+                .constraints
+                .into_iter()
+                .map(|constraint| NamedExpression { name: constraint.name, expr: constraint.expression })
+                .collect(),
             settings: self.settings,
             warnings: self.warnings,
         })
@@ -162,7 +171,7 @@ impl ProblemBuilder {
         };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
-        for (name, expression, integer) in &self.defines {
+        for Definition { name, expr: expression, integer } in &self.defines {
             let field = format!("define.{}", field_name(name));
             check_name(name).map_err(|e| e.within(&field))?;
             builder.define(name, expression, *integer).map_err(refuse(field, expression))?;
