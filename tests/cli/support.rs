@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A small sound problem.
-pub const PROBLEM: &str = r#"name = "p"
+pub(crate) const PROBLEM: &str = r#"name = "p"
 
 [objective]
 name = "cost"
@@ -17,43 +17,43 @@ head = { type = "categorical", levels = ["flat", "round"] }
 "#;
 
 /// A folder of its own for each test.
-pub struct Folder {
+pub(crate) struct Folder {
     folder: tempfile::TempDir,
 }
 
 /// What a run of the binary left.
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A folder with `p.toml`.
-    pub fn with_problem(text: &str) -> Self {
+    pub(crate) fn with_problem(text: &str) -> Self {
         let folder = Self::new();
         folder.write("p.toml", text);
         folder
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), content).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Every file with its bytes, in order of names.
-    pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap().map(Result::unwrap);
         let mut files: Vec<(String, Vec<u8>)> = entries
             .map(|e| (e.file_name().into_string().unwrap(), std::fs::read(e.path()).unwrap_or_default()))
@@ -62,14 +62,14 @@ impl Folder {
         files
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_leafgp"));
         // No home, no terminal: nothing outside the folder may matter.
         command.current_dir(self.folder.path()).args(arguments).env_clear().stdin(Stdio::null());
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         Run {
             code: status.code().expect("ends by itself"),
@@ -80,7 +80,7 @@ impl Folder {
 
     /// Runs and expects bad input: exit code 2, nothing on stdout, no file changed, and a message with all of these parts.
     #[track_caller]
-    pub fn refused(&self, arguments: &[&str], parts: &[&str]) {
+    pub(crate) fn refused(&self, arguments: &[&str], parts: &[&str]) {
         let before = self.contents();
         let run = self.run(arguments);
         assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
