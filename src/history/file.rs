@@ -50,7 +50,7 @@ impl HistoryFile {
     /// Everything that makes the file unreadable or ambiguous, with line and column.
     pub fn read(&self, problem: &Problem) -> Result<History, HistoryError> {
         let Some(bytes) = read_bytes(&self.path).map_err(|e| e.in_file(&self.path))? else {
-            let warning = format!("{} does not exist: starting from an empty history", self.path.display());
+            let warning = "does not exist yet: starting from an empty history".to_owned();
             return Ok(History { warnings: vec![warning], ..History::default() });
         };
         History::from_bytes(&bytes, problem).map_err(|e| e.in_file(&self.path))

@@ -49,7 +49,6 @@ fn a_feasible_point_satisfies_what_it_must() {
 }
 
 #[test]
-#[ignore = "until the constraint engine explains conflicts"]
 fn a_contradiction_exits_1_and_names_its_constraints() {
     let folder = Folder::with_problem(&format!(
         "{PROBLEM}[constraints]\n\"high enough\" = \"x >= 0.8\"\nirrelevant = \"n >= 2\"\n\"low enough\" = \"x <= 0.7\"\n"
@@ -70,6 +69,16 @@ fn a_list_of_constraints_is_named_by_its_texts() {
     let (code, report) = report(&folder);
     assert_eq!((code, report.feasible), (1, Some(false)));
     assert_eq!(report.conflict, ["x >= 0.8", "x <= 0.7"]);
+}
+
+#[test]
+fn a_division_is_refused_only_while_its_divisor_can_be_zero() {
+    let unsafe_one = format!("{PROBLEM}[constraints]\nratio = \"n / (x - 0.5) <= 3\"\n");
+    let folder = Folder::with_problem(&unsafe_one);
+    folder.refused(&["check", "p.toml"], &["p.toml:12", "constraints.ratio", "`x - 0.5`", "[-0.5, 0.5]"]);
+    let folder = Folder::with_problem(&(unsafe_one + "\"away from the pole\" = \"x >= 0.6\"\n"));
+    let (code, report) = report(&folder);
+    assert_eq!((code, report.feasible), (0, Some(true)));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::support::{Folder, MIXED};
+use crate::mixed::{MIXED, folder_with};
+use crate::support::Folder;
 
 fn rows(text: &str) -> usize {
     text.lines().count() - 1
@@ -54,17 +55,16 @@ fn every_built_in_function_runs_feasibly_without_a_file() {
 #[cfg(unix)]
 #[test]
 fn a_command_measures_and_its_failures_are_kept_as_such() {
-    let folder = Folder::with(MIXED, "");
+    let folder = folder_with(MIXED, "");
     // Fails for water; else prints a value after some chatter.
     folder.write(
         "measure.sh",
         "read point\ncase \"$point\" in *water*) exit 7;; esac\necho measuring\necho \"$point\" | sed 's/.*\"passes\":\\([0-9]*\\).*/\\1/'\n",
     );
-    let arguments =
-        ["run", "problem.toml", "--evaluate", "sh measure.sh", "--iterations", "4", "--initial", "6"];
+    let arguments = ["run", "p.toml", "--evaluate", "sh measure.sh", "--iterations", "4", "--initial", "6"];
     let ended = folder.run(&arguments);
     assert_eq!(ended.code, 0, "{ended:?}");
-    let text = folder.read("problem.csv");
+    let text = folder.read("p.csv");
     assert_eq!(rows(&text), 10, "{text}");
     for row in text.lines().skip(1) {
         assert_eq!(row.contains("water"), row.ends_with("failed"), "{row}");
@@ -77,10 +77,10 @@ fn a_command_measures_and_its_failures_are_kept_as_such() {
 #[test]
 fn experiments_side_by_side_are_distinct_and_reproducible() {
     let run = || {
-        let folder = Folder::with(MIXED, "");
+        let folder = folder_with(MIXED, "");
         let ended = folder.run(&[
             "run",
-            "problem.toml",
+            "p.toml",
             "--evaluate",
             "sed 's/.*\"resin\":\\([0-9.]*\\).*/\\1/'",
             "--iterations",
@@ -89,7 +89,7 @@ fn experiments_side_by_side_are_distinct_and_reproducible() {
             "3",
         ]);
         assert_eq!(ended.code, 0, "{ended:?}");
-        folder.read("problem.csv")
+        folder.read("p.csv")
     };
     let text = run();
     assert_eq!(rows(&text), 12);
@@ -106,39 +106,39 @@ fn an_interrupt_leaves_a_complete_table_and_code_130() {
     use std::process::Stdio;
     use std::time::{Duration, Instant};
 
-    let folder = Folder::with(MIXED, "");
+    let folder = folder_with(MIXED, "");
     let mut child = folder
-        .command(&["run", "problem.toml", "--evaluate", "sleep 0.2; echo 1", "--iterations", "500"])
+        .command(&["run", "p.toml", "--evaluate", "sleep 0.2; echo 1", "--iterations", "500"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let started = Instant::now();
-    while !folder.path("problem.csv").exists() && started.elapsed() < Duration::from_secs(60) {
+    while !folder.path("p.csv").exists() && started.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let interrupted =
         std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let text = folder.read("problem.csv");
+    let text = folder.read("p.csv");
     assert!(text.ends_with('\n') && rows(&text) >= 1);
     assert!(text.lines().skip(1).all(|row| row.split(',').count() == 6 && row.ends_with(",1")), "{text}");
 }
 
 #[test]
 fn mistakes_in_the_arguments_are_named() {
-    let folder = Folder::with(MIXED, "");
+    let folder = folder_with(MIXED, "");
     for (arguments, expected) in [
         (&["run", "--function", "rosenbrock", "--iterations", "1"][..], "styblinski-tang"),
-        (&["run", "problem.toml", "--function", "branin", "--iterations", "1"], "expects 2"),
-        (&["run", "problem.toml", "--iterations", "1"], "--evaluate"),
-        (&["run", "problem.toml", "--evaluate", "echo 1"], "--iterations"),
-        (&["run", "problem.toml", "--evaluate", "echo 1", "--iterations", "many"], "whole number"),
+        (&["run", "p.toml", "--function", "branin", "--iterations", "1"], "expects 2"),
+        (&["run", "p.toml", "--iterations", "1"], "--evaluate"),
+        (&["run", "p.toml", "--evaluate", "echo 1"], "--iterations"),
+        (&["run", "p.toml", "--evaluate", "echo 1", "--iterations", "many"], "whole number"),
     ] {
         let ended = folder.run(arguments);
         assert_eq!(ended.code, 2, "{arguments:?}: {ended:?}");
         assert!(ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
-        assert!(!folder.path("problem.csv").exists());
+        assert!(!folder.path("p.csv").exists());
     }
 }

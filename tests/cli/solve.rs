@@ -1,6 +1,7 @@
 //! `leafgp solve` and `leafgp fit`.
 
-use crate::support::{Folder, MIXED, mixed_history};
+use crate::mixed::{MIXED, folder_with, mixed_history};
+use crate::support::Folder;
 
 /// One variable, one tree with a split at 0.5, two measured points.
 const SMALL: &str = r#"{
@@ -88,8 +89,8 @@ fn malformed_instances_are_refused_with_the_place() {
 
 #[test]
 fn fit_reports_the_contracted_keys_and_shares() {
-    let folder = Folder::with(MIXED, &mixed_history(40));
-    let quality = folder.run(&["fit", "problem.toml", "--cv", "5", "--format", "json"]).json();
+    let folder = folder_with(MIXED, &mixed_history(40));
+    let quality = folder.run(&["fit", "p.toml", "--cv", "5", "--format", "json"]).json();
     assert_eq!(quality["n_rows"], 40);
     for key in ["trees_cv_rmse", "gp_cv_rmse", "gp_cv_log_density"] {
         assert!(quality[key].as_f64().unwrap().is_finite(), "{key}");
@@ -99,8 +100,8 @@ fn fit_reports_the_contracted_keys_and_shares() {
     let total: f64 = importances.values().map(|i| i["gain"].as_f64().unwrap()).sum();
     assert!((total - 1.0).abs() < 1e-9);
     assert!(importances["solvent"]["gain"].as_f64().unwrap() > 0.3, "the solvent matters most: {quality}");
-    let table = folder.run(&["fit", "problem.toml", "--cv", "5"]);
+    let table = folder.run(&["fit", "p.toml", "--cv", "5"]);
     assert!(table.code == 0 && table.stdout.contains("solvent"), "{table:?}");
-    let empty = Folder::with(MIXED, "");
-    assert_eq!(empty.run(&["fit", "problem.toml"]).code, 2);
+    let empty = folder_with(MIXED, "");
+    assert_eq!(empty.run(&["fit", "p.toml"]).code, 2);
 }
