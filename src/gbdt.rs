@@ -1,30 +1,33 @@
 //! A histogram gradient-boosting machine with LightGBM's algorithm and parameter meanings.
+//!
+//! [`train`] bins the table, then boosts: per round one tree, grown best leaf first from gradient histograms, the larger child's
+//! histogram by subtraction. References: Friedman, *Greedy function approximation* (2001); Chen & Guestrin, *XGBoost* (2016);
+//! Ke et al., *LightGBM* (2017).
 
+mod bin_finder;
+mod bin_mapper;
+mod bin_matrix;
+mod cross_validate;
 mod error;
+mod gain;
+mod grow;
+mod histogram;
+mod input;
+mod lightgbm_text;
 mod model;
+mod model_json;
+mod objective;
+mod partition;
+mod sampling;
 mod settings;
+mod split;
+mod split_categorical;
+mod train;
 mod tree;
 
-use leafgp_solver::Domain;
-
+pub use cross_validate::{CrossValidation, cross_validate, fold_rows};
 pub use error::GbdtError;
 pub use model::{Ensemble, GbdtModel, Importances, TrainingCurve};
 pub use settings::{GbdtSettings, Objective};
+pub use train::{train, train_ensemble};
 pub use tree::{Child, DecisionTree, LeafNode, MissingType, SplitNode, SplitRule};
-
-use crate::Table;
-
-/// Fits an ensemble of trees to `y` given the rows of `x`.
-///
-/// # Errors
-/// Settings out of range, inputs of different lengths, missing or infinite values.
-pub fn train(
-    _x: &Table,
-    _domains: &[Domain],
-    _y: &[f64],
-    _weights: Option<&[f64]>,
-    _settings: &GbdtSettings,
-    _seed: u64,
-) -> Result<GbdtModel, GbdtError> {
-    unimplemented!("the trainer is being written")
-}

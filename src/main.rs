@@ -1,5 +1,5 @@
 //! The `leafgp` command.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    leafgp::cli::main()
 }

@@ -101,3 +101,100 @@ pub(super) fn maximise(spectrum: &Spectrum, settings: &GpSettings) -> Hyperparam
     }
     read(&raw)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::leaf_matrix::LeafMatrix;
+    use super::super::testing::{Explicit, sample};
+    use super::{Evidence, Hyperparameters, Spectrum, maximise};
+    use crate::gp::{GpError, GpSettings, MeanKind};
+
+    const CASES: [(u64, usize, usize, usize); 4] =
+        [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (9, 4, 4, 1)];
+
+    #[test]
+    fn value_equals_the_explicit_inverse_and_determinant() {
+        for (seed, n_trees, depth, n_rows) in CASES {
+            let sample = sample(seed, n_trees, depth, n_rows);
+            let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
+            for (signal, noise, mean) in [(0.7, 0.05, 0.0), (3.0, 5e-4, 0.3), (0.05, 0.2, -1.0)] {
+                let at = Hyperparameters { signal_variance: signal, noise_variance: noise, mean };
+                let explicit = Explicit::new(&sample, signal, noise, mean).log_likelihood;
+                for spectrum in [Spectrum::from_points(&z, &sample.y), Spectrum::from_leaves(&z, &sample.y)] {
+                    let value = Evidence::new(&spectrum.unwrap(), &at).value;
+                    assert!((value - explicit).abs() <= 1e-9 * explicit.abs().max(1.0), "{value} {explicit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradient_equals_finite_differences() {
+        for (seed, n_trees, depth, n_rows) in CASES {
+            let sample = sample(seed, n_trees, depth, n_rows);
+            let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
+            let spectrum = Spectrum::new(&z, &sample.y).unwrap();
+            for at in [[0.7, 0.05, 0.0], [3.0, 5e-3, 0.3], [0.05, 0.2, -1.0]] {
+                let value = |p: [f64; 3]| {
+                    let at = Hyperparameters { signal_variance: p[0], noise_variance: p[1], mean: p[2] };
+                    Evidence::new(&spectrum, &at)
+                };
+                let gradient = value(at).gradient;
+                for i in 0..3 {
+                    let h = 1e-5 * at[i].abs().max(1e-3);
+                    let moved = |by: f64| {
+                        let mut p = at;
+                        p[i] += by;
+                        value(p).value
+                    };
+                    // Fourth order, so that truncation stays below the tolerance at the smallest noise.
+                    let difference =
+                        (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+                    let error = (gradient[i] - difference).abs() / difference.abs().max(1.0);
+                    assert!(error < 1e-6, "parameter {i}: {} {difference}", gradient[i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_fit_climbs_and_stays_inside_its_intervals() {
+        let sample = sample(3, 12, 3, 25);
+        let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
+        let spectrum = Spectrum::new(&z, &sample.y).unwrap();
+        let mut settings = GpSettings::default();
+        settings.epochs = 0;
+        let start = maximise(&spectrum, &settings);
+        assert_eq!((start.signal_variance, start.noise_variance, start.mean), (10.025, 0.10025, 0.0));
+        let mut previous = Evidence::new(&spectrum, &start).value;
+        for epochs in [20, 200, 2000] {
+            settings.epochs = epochs;
+            let fitted = maximise(&spectrum, &settings);
+            assert_eq!(fitted.mean, 0.0);
+            assert!(fitted.signal_variance > 0.05 && fitted.noise_variance < 0.2);
+            let value = Evidence::new(&spectrum, &fitted).value;
+            assert!(value >= previous, "{epochs} epochs: {value} < {previous}");
+            previous = value;
+        }
+        settings.mean = MeanKind::Constant;
+        let fitted = maximise(&spectrum, &settings);
+        let evidence = Evidence::new(&spectrum, &fitted);
+        assert!(fitted.mean != 0.0 && evidence.value > previous);
+        // At the best constant the slope is 0; Adam's steps have not died out completely.
+        assert!(evidence.gradient[2].abs() < 2e-3, "{evidence:?}");
+    }
+
+    #[test]
+    fn hyperparameters_out_of_range_are_named() {
+        let good = Hyperparameters { signal_variance: 1.0, noise_variance: 0.1, mean: 0.0 };
+        good.validate().unwrap();
+        for (bad, field) in [
+            (Hyperparameters { signal_variance: 0.0, ..good }, "signal_variance"),
+            (Hyperparameters { noise_variance: f64::NAN, ..good }, "noise_variance"),
+            (Hyperparameters { noise_variance: f64::INFINITY, ..good }, "noise_variance"),
+            (Hyperparameters { mean: f64::NAN, ..good }, "mean"),
+        ] {
+            assert!(matches!(bad.validate(), Err(GpError::Setting { name, .. }) if name == field));
+        }
+    }
+}

@@ -7,6 +7,8 @@ mod likelihood;
 mod model;
 mod settings;
 mod spectrum;
+#[cfg(test)]
+mod testing;
 
 pub use error::GpError;
 pub use likelihood::Hyperparameters;

@@ -1,18 +1,52 @@
-//! A problem in code.
+//! A problem in code; the problem file goes through the same checks.
 
-use leafgp_solver::constraints::{self, ConstraintsBuilder};
+use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
-use super::{Goal, Objective, Problem, ProblemError, Settings, Variable};
+use super::error::field_name;
+use super::{
+    Definition, Goal, Kind, NamedExpression, Objective, Problem, ProblemError, Scale, Settings, Variable,
+    number,
+};
+
+/// The history's own column, so no variable or objective may have this name.
+pub(crate) const STATUS_COLUMN: &str = "status";
+
+/// Largest magnitude of a bound or a listed number: squares of ranges stay far from overflow.
+const LARGEST: f64 = 1e100;
+
+/// Largest magnitude of a whole number: beyond 2^53 neighbours are no longer distinct.
+const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Collects the parts of a [`Problem`]; [`ProblemBuilder::build`] checks them.
+///
+/// ```
+/// use leafgp::problem::{Goal, Problem, Variable};
+///
+/// let problem = Problem::builder("coating")
+///     .objective("gloss", Goal::Maximize)
+///     .variable(Variable::continuous("temperature", 20.0, 80.0).unit("°C"))
+///     .variable(Variable::categorical("resin", ["A", "B", "C"]))
+///     .build()?;
+/// assert_eq!(problem.variables[1].parse_value("B")?, 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ProblemBuilder {
+    pub(super) name: String,
+    pub(super) objective: Objective,
+    pub(super) variables: Vec<Variable>,
+    defines: Vec<Definition>,
+    constraints: Vec<Constraint>,
+    pub(super) settings: Settings,
+    pub(super) warnings: Vec<String>,
+}
+
+/// A constraint and the field that errors about it name.
+#[derive(Clone, Debug)]
+struct Constraint {
+    field: String,
     name: String,
-    objective: Objective,
-    variables: Vec<Variable>,
-    defines: Vec<(String, String, bool)>,
-    constraints: Vec<(String, String)>,
-    settings: Settings,
+    expression: String,
 }
 
 impl ProblemBuilder {
@@ -24,6 +58,7 @@ impl ProblemBuilder {
             defines: Vec::new(),
             constraints: Vec::new(),
             settings: Settings::default(),
+            warnings: Vec::new(),
         }
     }
 
@@ -44,14 +79,19 @@ impl ProblemBuilder {
     /// Names a quantity for later expressions; `integer` demands a whole value.
     #[must_use]
     pub fn define(mut self, name: impl Into<String>, expression: impl Into<String>, integer: bool) -> Self {
-        self.defines.push((name.into(), expression.into(), integer));
+        self.defines.push(Definition { name: name.into(), expr: expression.into(), integer });
         self
     }
 
     /// Adds a known constraint.
     #[must_use]
-    pub fn constraint(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.constraints.push((name.into(), expression.into()));
+    pub fn constraint(self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        let name = name.into();
+        self.constraint_at(format!("constraints.{}", field_name(&name)), name, expression.into())
+    }
+
+    pub(super) fn constraint_at(mut self, field: String, name: String, expression: String) -> Self {
+        self.constraints.push(Constraint { field, name, expression });
         self
     }
 
@@ -66,35 +106,258 @@ impl ProblemBuilder {
     ///
     /// # Errors
     /// No variables, duplicate or unusable names, values out of range, refused expressions.
-    pub fn build(self) -> Result<Problem, ProblemError> {
+    pub fn build(mut self) -> Result<Problem, ProblemError> {
+        self.check_names()?;
+        for variable in &self.variables {
+            let field = format!("variables.{}", field_name(&variable.name));
+            check_variable(variable).map_err(|e| e.within(&field))?;
+            if let Some(warning) = ambiguous_levels(variable) {
+                self.warnings.push(warning);
+            }
+        }
+        self.settings.validate().map_err(|e| e.within("settings"))?;
+        let compiled = self.compile()?;
+        self.check_denominators(&compiled)?;
+        Ok(Problem {
+            name: self.name,
+            objective: self.objective,
+            variables: self.variables,
+            constraints: compiled,
+            definitions: self.defines,
+            expressions: self
+                .constraints
+                .into_iter()
+                .map(|constraint| NamedExpression { name: constraint.name, expr: constraint.expression })
+                .collect(),
+            settings: self.settings,
+            warnings: self.warnings,
+        })
+    }
+
+    /// A divisor that may still be zero where everything else holds leaves the model undefined.
+    fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
+        let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
+        let name = compiled.name(divisor.constraint);
+        let field = self
+            .constraints
+            .iter()
+            .find(|constraint| constraint.name == name)
+            .map_or_else(|| format!("define.{}", field_name(name)), |constraint| constraint.field.clone());
+        let (lower, upper) = divisor.range;
+        Err(ProblemError::new(
+            field,
+            format!("division by `{}`, which may be 0: its values lie in [{lower}, {upper}]", divisor.text),
+            "bounds or a constraint that keep the divisor away from 0",
+        ))
+    }
+
+    fn check_names(&self) -> Result<(), ProblemError> {
+        let objective = &self.objective.name;
+        check_name(objective).map_err(|e| e.within("objective.name"))?;
+        if self.variables.is_empty() {
+            return Err(ProblemError::new("variables", "there are no variables", "at least one"));
+        }
+        for (i, variable) in self.variables.iter().enumerate() {
+            let name = &variable.name;
+            let field = format!("variables.{}", field_name(name));
+            check_name(name).map_err(|e| e.within(&field))?;
+            if self.variables[..i].iter().any(|other| other.name == *name) {
+                return Err(ProblemError::new(
+                    field,
+                    format!("there are two variables {name:?}"),
+                    "distinct names",
+                ));
+            }
+            if name == objective {
+                let message =
+                    format!("{name:?} is a variable too: the history would have two columns of that name");
+                return Err(ProblemError::new("objective.name", message, "a name of its own"));
+            }
+        }
+        Ok(())
+    }
+
+    fn compile(&self) -> Result<constraints::Constraints, ProblemError> {
         let variables = self.variables.iter().map(|v| constraints::Variable {
             name: v.name.clone(),
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
-        let refuse = |field: String| move |e: constraints::ExprError| ProblemError::new(field, e.message, "");
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
+        let names: Vec<String> = names.map(|name| expression_name(name)).collect();
+        let refuse = |field: String, expression: &str| {
+            let (expression, names) = (expression.to_owned(), names.join(", "));
+            move |e: ExprError| {
+                let mut error = ProblemError::in_expression(field, &expression, e);
+                if error.message.starts_with("unknown name") {
+                    error.expected = format!("one of {names}");
+                }
+                error
+            }
+        };
         let mut builder =
-            ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned()))?;
-        for (name, expression, integer) in &self.defines {
-            builder.define(name, expression, *integer).map_err(refuse(format!("define.{name}")))?;
+            ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
+        for Definition { name, expr: expression, integer } in &self.defines {
+            let field = format!("define.{}", field_name(name));
+            check_name(name).map_err(|e| e.within(&field))?;
+            builder.define(name, expression, *integer).map_err(refuse(field, expression))?;
         }
         for (i, variable) in self.variables.iter().enumerate() {
             if let Some(condition) = &variable.active_if {
-                builder
-                    .active_if(i, condition, variable.inactive_value)
-                    .map_err(refuse(format!("variables.{}.active_if", variable.name)))?;
+                let field = format!("variables.{}.active_if", field_name(&variable.name));
+                builder.active_if(i, condition, variable.inactive_value).map_err(refuse(field, condition))?;
             }
         }
-        for (name, expression) in &self.constraints {
-            builder.constrain(name, expression).map_err(refuse(format!("constraints.{name}")))?;
+        for Constraint { field, name, expression } in &self.constraints {
+            builder.constrain(name, expression).map_err(refuse(field.clone(), expression))?;
         }
-        Ok(Problem {
-            name: self.name,
-            objective: self.objective,
-            variables: self.variables,
-            constraints: builder.build(),
-            settings: self.settings,
-            warnings: Vec::new(),
-        })
+        Ok(builder.build())
     }
+}
+
+/// The name as expressions write it: in backquotes unless it is a bare identifier.
+fn expression_name(name: &str) -> String {
+    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if bare { name.to_owned() } else { format!("`{name}`") }
+}
+
+/// A name must survive as a CSV header and between backquotes.
+fn check_name(name: &str) -> Result<(), ProblemError> {
+    let refuse = |message: String, expected: &str| Err(ProblemError::new("", message, expected));
+    if name.trim().is_empty() {
+        return refuse("the name is empty".to_owned(), "a name");
+    }
+    if name.trim() != name {
+        return refuse(format!("{name:?} starts or ends with a space"), "a name without them");
+    }
+    if let Some(bad) = name.chars().find(|&c| c == '`' || c.is_control()) {
+        return refuse(
+            format!("{name:?} contains {bad:?}"),
+            "a name without backquotes and control characters",
+        );
+    }
+    if name == STATUS_COLUMN {
+        return refuse(
+            format!("{name:?} is the history's own column (done, pending or failed)"),
+            "another name",
+        );
+    }
+    Ok(())
+}
+
+fn check_variable(variable: &Variable) -> Result<(), ProblemError> {
+    match &variable.kind {
+        Kind::Continuous { lower, upper } => check_bounds(*lower, *upper, LARGEST)?,
+        Kind::Integer { lower, upper } => check_bounds(*lower, *upper, LARGEST_INTEGER)?,
+        Kind::Discrete(values) => check_values(values)?,
+        Kind::Categorical(levels) => check_levels(levels)?,
+        Kind::Binary | Kind::Grid(_) => {}
+    }
+    if let Kind::Integer { lower, upper } = &variable.kind
+        && let Some(bad) = [lower, upper].into_iter().find(|b| b.fract() != 0.0)
+    {
+        return Err(ProblemError::new("bounds", format!("{bad} is not whole"), "whole numbers"));
+    }
+    let domain = variable.domain();
+    if variable.scale == Scale::Log {
+        if matches!(variable.kind, Kind::Categorical(_) | Kind::Binary) {
+            let message = "only numbers have a logarithmic scale";
+            return Err(ProblemError::new("scale", message, "no `scale` here"));
+        }
+        let lower = domain.bounds().0;
+        if lower <= 0.0 {
+            let message = format!("a logarithmic scale needs positive values, the smallest is {lower}");
+            return Err(ProblemError::new(
+                "scale",
+                message,
+                "a lower bound above 0, or `scale = \"linear\"`",
+            ));
+        }
+    }
+    if !domain.contains(variable.inactive_value) {
+        let message = format!("{} is not a value of the variable", variable.inactive_value);
+        return Err(ProblemError::new("inactive_value", message, variable.expected()));
+    }
+    Ok(())
+}
+
+fn check_bounds(lower: f64, upper: f64, largest: f64) -> Result<(), ProblemError> {
+    let refuse = |message: String, expected: &str| Err(ProblemError::new("bounds", message, expected));
+    for (i, bound) in [lower, upper].into_iter().enumerate() {
+        let field = format!("bounds[{i}]");
+        if !bound.is_finite() {
+            return Err(ProblemError::new(field, format!("{bound} is no bound"), "a finite number"));
+        }
+        if bound.abs() > largest {
+            let limit = if largest == LARGEST_INTEGER { "2^53".to_owned() } else { format!("{largest:e}") };
+            let message = format!("{} is too large", number::format_number(bound));
+            return Err(ProblemError::new(field, message, format!("at most {limit} in magnitude")));
+        }
+    }
+    let (low, high) = (number::format_number(lower), number::format_number(upper));
+    if lower > upper {
+        return refuse(format!("the lower bound {low} is above the upper bound {high}"), "[lower, upper]");
+    }
+    if upper - lower < 1.0 / LARGEST {
+        let message = format!("the bounds {low} and {high} leave a single value: leave the variable out");
+        return refuse(message, "lower < upper");
+    }
+    Ok(())
+}
+
+fn check_values(values: &[f64]) -> Result<(), ProblemError> {
+    for (i, &value) in values.iter().enumerate() {
+        let field = format!("values[{i}]");
+        if !value.is_finite() || value.abs() > LARGEST {
+            let expected = format!("finite numbers of at most {LARGEST:e} in magnitude");
+            return Err(ProblemError::new(field, format!("{value} cannot be used"), expected));
+        }
+        if values[..i].contains(&value) {
+            let message = format!("{} is listed twice", number::format_number(value));
+            return Err(ProblemError::new(field, message, "distinct numbers"));
+        }
+    }
+    if values.len() < 2 {
+        let message = format!("there are {} values", values.len());
+        return Err(ProblemError::new("values", message, "at least two (a variable with one is left out)"));
+    }
+    debug_assert!(values.is_sorted(), "discrete values are sorted on construction");
+    Ok(())
+}
+
+fn check_levels(levels: &[String]) -> Result<(), ProblemError> {
+    if levels.is_empty() {
+        return Err(ProblemError::new("levels", "there are no levels", "at least one"));
+    }
+    for (i, level) in levels.iter().enumerate() {
+        let refuse = |message: String, expected: &str| {
+            Err(ProblemError::new(format!("levels[{i}]"), message, expected))
+        };
+        if level.is_empty() {
+            return refuse("a level is empty: a blank cell would mean it".to_owned(), "text");
+        }
+        if level.trim() != level || level.chars().any(char::is_control) {
+            return refuse(
+                format!("{level:?} starts or ends with a space or holds a control character"),
+                "text that a spreadsheet keeps",
+            );
+        }
+        if levels[..i].contains(level) {
+            return refuse(format!("level {level:?} is listed twice"), "distinct levels");
+        }
+    }
+    Ok(())
+}
+
+/// Levels such as `0` and `0.0` are distinct text, but a spreadsheet may turn one into the other.
+fn ambiguous_levels(variable: &Variable) -> Option<String> {
+    let levels = variable.levels();
+    let numbers: Vec<Option<f64>> = levels.iter().map(|level| number::parse_number(level)).collect();
+    let equal = |i: usize| (0..i).find(|&j| numbers[i].is_some() && numbers[i] == numbers[j]).map(|j| (j, i));
+    let (first, second) = (0..levels.len()).find_map(equal)?;
+    Some(format!(
+        "levels {:?} and {:?} of `{}` are the same number: a spreadsheet may turn one into the other",
+        levels[first], levels[second], variable.name
+    ))
 }

@@ -1,7 +1,12 @@
 //! Why a problem was refused, and where.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
+
+use leafgp_solver::constraints::ExprError;
+
+use super::source::excerpt;
 
 /// A refused problem: file, place, field, what is wrong, what was expected.
 ///
@@ -21,6 +26,14 @@ pub struct ProblemError {
     pub expected: String,
     /// The offending line and carets under the offending part, ready to print.
     pub excerpt: Option<String>,
+    /// Byte range of the offending part within an expression.
+    pub(crate) expression_part: Option<Range<usize>>,
+}
+
+/// The name as part of a field: quoted unless it is a bare key of TOML.
+pub(crate) fn field_name(name: &str) -> String {
+    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if bare { name.to_owned() } else { format!("{name:?}") }
 }
 
 impl ProblemError {
@@ -31,6 +44,28 @@ impl ProblemError {
         expected: impl Into<String>,
     ) -> Self {
         Self { field: field.into(), message: message.into(), expected: expected.into(), ..Self::default() }
+    }
+
+    /// An error about a part of an expression; shows the expression with carets.
+    pub(crate) fn in_expression(field: String, expression: &str, error: ExprError) -> Self {
+        let before = expression.get(..error.span.start).unwrap_or(expression);
+        let part = expression.get(error.span.clone()).unwrap_or("");
+        // Of an expression over several lines, the line that holds the start of the part.
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let line = expression[line_start..].lines().next().unwrap_or("");
+        let column = before[line_start..].chars().count();
+        let excerpt = excerpt(line, column, part.lines().next().unwrap_or("").chars().count(), "      | ");
+        Self {
+            excerpt: Some(excerpt),
+            expression_part: Some(error.span),
+            ..Self::new(field, error.message, "")
+        }
+    }
+
+    /// Puts `outer` before the field.
+    pub(crate) fn within(mut self, outer: &str) -> Self {
+        self.field = if self.field.is_empty() { outer.to_owned() } else { format!("{outer}.{}", self.field) };
+        self
     }
 }
 

@@ -2,8 +2,14 @@
 
 mod builder;
 mod error;
+mod file;
+mod grid;
 mod number;
 mod settings;
+mod settings_table;
+mod source;
+mod spelling;
+mod table;
 mod variable;
 
 use std::path::Path;
@@ -12,10 +18,15 @@ use leafgp_solver::Domain;
 use leafgp_solver::constraints::Constraints;
 
 pub use builder::ProblemBuilder;
+pub(crate) use builder::STATUS_COLUMN;
 pub use error::ProblemError;
 pub use number::format_number;
-pub use settings::{DesignSettings, GbdtSettings, GpSettings, Preset, Settings, SolverSettings};
+pub(crate) use number::parse_number;
+pub use settings::{DesignSettings, Preset, Settings, SolverSettings};
+pub(crate) use spelling::hint;
 pub use variable::{Kind, Scale, ValueError, Variable};
+
+use source::Source;
 
 /// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -59,6 +70,26 @@ pub struct Objective {
     pub goal: Goal,
 }
 
+/// A constraint's name and text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedExpression {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub expr: String,
+}
+
+/// A named quantity for later expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub expr: String,
+    /// Whether it must be a whole number.
+    pub integer: bool,
+}
+
 /// A checked optimisation problem. Points are `&[f64]` in the order of `variables`; a category stands as its level index.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -71,6 +102,10 @@ pub struct Problem {
     pub variables: Vec<Variable>,
     /// The compiled constraints, whole-valued defines and hierarchy over `variables`.
     pub constraints: Constraints,
+    /// The defined quantities as they were written.
+    pub definitions: Vec<Definition>,
+    /// The constraints as they were written.
+    pub expressions: Vec<NamedExpression>,
     /// Settings with their defaults filled in.
     pub settings: Settings,
     /// What is legal but probably not meant, one sentence each.
@@ -88,8 +123,15 @@ impl Problem {
     /// # Errors
     /// Unreadable file, syntax, unknown keys, values out of range, refused expressions: always with the place in the file.
     pub fn from_file(path: &Path) -> Result<Self, ProblemError> {
-        let _ = path;
-        unimplemented!("problem file")
+        file::parse(&Source::read(path)?)
+    }
+
+    /// Reads the text of a problem file; `file` is the name for messages.
+    ///
+    /// # Errors
+    /// As [`Problem::from_file`].
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ProblemError> {
+        file::parse(&Source::new(file, text))
     }
 
     /// The variables' domains, in order.

@@ -1,16 +1,12 @@
 //! The settings of a problem, every one with a default.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
-/// Placeholder until the trainer publishes its settings.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GbdtSettings {}
-
-/// Placeholder until the process publishes its settings.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GpSettings {}
+use super::ProblemError;
+use crate::gbdt::{GbdtError, GbdtSettings};
+use crate::gp::{GpError, GpSettings};
 
 /// A named set of defaults; single settings given beside it win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,6 +15,11 @@ pub enum Preset {
     /// The paper's: 50 trees of depth 3, `min_data_in_bin` 3, zero mean, variance of the latent function.
     #[default]
     Paper,
+}
+
+impl Preset {
+    /// The words of the problem file.
+    pub(super) const WORDS: [(&'static str, Self); 1] = [("paper", Self::Paper)];
 }
 
 /// All settings: defaults, then preset, then problem file, then command line.
@@ -56,6 +57,58 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the first field outside its range.
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        check("kappa", self.kappa, self.kappa >= 0.0 && self.kappa <= 1e6, "a number in [0, 1e6]")?;
+        let solver = &self.solver;
+        let limit = solver.time_limit;
+        check("solver.time_limit", limit, limit > 0.0 && limit <= 1e9, "seconds, above 0 and at most 1e9")?;
+        check("solver.gap", solver.gap, (0.0..=1.0).contains(&solver.gap), "a number in [0, 1]")?;
+        if let Some(nodes) = solver.node_limit {
+            check("solver.node_limit", nodes, nodes >= 1, "a whole number of at least 1")?;
+        }
+        check(
+            "solver.threads",
+            solver.threads,
+            solver.threads <= 1024,
+            "a whole number up to 1024, 0 = one for each core",
+        )?;
+        self.trees.validate().map_err(|e| match e {
+            GbdtError::Setting { name, value, expected } => {
+                out_of_range(&format!("trees.{name}"), value, expected)
+            }
+            other => ProblemError::new("trees", other.to_string(), ""),
+        })?;
+        self.gp.validate().map_err(|e| match e {
+            GpError::Setting { name, value, expected } => {
+                out_of_range(&format!("gp.{name}"), value, expected)
+            }
+            other => ProblemError::new("gp", other.to_string(), ""),
+        })?;
+        let initial = self.design.initial;
+        check("design.initial", initial, (1..=100_000).contains(&initial), "a whole number in 1..=100000")
+    }
+
+    /// The defaults that belong to a preset.
+    pub fn with_preset(preset: Preset) -> Self {
+        match preset {
+            Preset::Paper => Self { preset, ..Self::default() },
+        }
+    }
+}
+
+fn check(field: &str, value: impl Display, holds: bool, expected: &str) -> Result<(), ProblemError> {
+    if holds { Ok(()) } else { Err(out_of_range(field, value, expected)) }
+}
+
+fn out_of_range(field: &str, value: impl Display, expected: &str) -> ProblemError {
+    ProblemError::new(field, format!("{value} is out of range"), expected)
+}
+
 /// Limits of one acquisition problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,6 +122,16 @@ pub struct SolverSettings {
     pub node_limit: Option<u64>,
     /// Threads; 0 = one for each core. The answer does not depend on it. Default 0.
     pub threads: usize,
+}
+
+impl SolverSettings {
+    /// The number of threads meant: 0 is one for each core.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
 }
 
 impl Default for SolverSettings {

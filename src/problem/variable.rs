@@ -3,7 +3,9 @@
 use leafgp_solver::{Domain, Grid};
 use serde_json::Value;
 
+use super::grid::decimal_grid;
 use super::number::{format_number, parse_number};
+use super::{ProblemError, spelling};
 
 /// What values a variable takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,9 +99,14 @@ impl Variable {
         Self::new(name, Kind::Binary)
     }
 
-    /// One of the listed numbers, strictly ascending.
+    /// One of the listed numbers; they are sorted, and the first one listed is the inactive value.
     pub fn discrete(name: impl Into<String>, values: impl Into<Vec<f64>>) -> Self {
-        Self::new(name, Kind::Discrete(values.into()))
+        let mut values = values.into();
+        let first = values.first().copied();
+        values.sort_by(f64::total_cmp);
+        let mut variable = Self::new(name, Kind::Discrete(values));
+        variable.inactive_value = first.unwrap_or(f64::NAN);
+        variable
     }
 
     /// One of the named levels.
@@ -110,9 +117,12 @@ impl Variable {
         Self::new(name, Kind::Categorical(levels.into_iter().map(Into::into).collect()))
     }
 
-    /// A value of a decimal grid.
-    pub fn grid(name: impl Into<String>, grid: Grid) -> Self {
-        Self::new(name, Kind::Grid(grid))
+    /// `lower + k * step` up to `upper`, as exact decimals.
+    ///
+    /// # Errors
+    /// A step that is not positive, decimals beyond the 15th place, fewer than two values.
+    pub fn grid(name: impl Into<String>, lower: f64, upper: f64, step: f64) -> Result<Self, ProblemError> {
+        Ok(Self::new(name, Kind::Grid(decimal_grid(lower, upper, step)?)))
     }
 
     /// Takes centres and samples on the logarithmic scale.
@@ -211,7 +221,8 @@ impl Variable {
                 };
             }
         }
-        Err(ValueError { message: format!("unknown level {text:?}"), expected: self.expected() })
+        let hint = spelling::hint(trimmed, levels.iter().map(String::as_str));
+        Err(ValueError { message: format!("unknown level {text:?}{hint}"), expected: self.expected() })
     }
 
     /// The value as text: a level's name, else the shortest text that reads back to the same number.

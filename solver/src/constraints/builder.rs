@@ -1,6 +1,8 @@
 //! From texts to a compiled set.
 
-use super::{Constraints, ExprError, Hierarchy, Variable};
+use super::model::{Model, Piece};
+use super::pool::Pool;
+use super::{Constraints, ExprError, Hierarchy, Variable, cycle};
 use crate::expr::{Comparison, Condition, ConditionId, Number, Scope, Typed};
 use crate::level_set::LevelSet;
 
@@ -82,8 +84,8 @@ impl ConstraintsBuilder {
     /// Makes variable number `variable` hierarchical: where the condition is false it takes `inactive_value`.
     ///
     /// # Errors
-    /// Syntax, unknown names, types; an inactive value outside the variable's domain; a condition that reads the variable itself is
-    /// allowed but rarely meant.
+    /// Syntax, unknown names, types; an inactive value outside the variable's domain; a condition that depends on the variable itself,
+    /// directly or through the conditions of the variables it reads.
     pub fn active_if(
         &mut self,
         variable: usize,
@@ -98,6 +100,13 @@ impl ConstraintsBuilder {
             return Err(ExprError { message, span: 0..condition.len() });
         }
         let levels = domain.levels();
+        if let Some(chain) = cycle::closed_by(&self.scope.program, &self.hierarchy, variable, parsed) {
+            let names: Vec<String> =
+                chain.iter().map(|&i| format!("`{}`", self.scope.variables[i].name)).collect();
+            let message =
+                format!("whether `{name}` is active would depend on itself: {}", names.join(" -> "));
+            return Err(ExprError { message, span: 0..condition.len() });
+        }
         let program = &mut self.scope.program;
         let active = program.condition(Condition::Exact(parsed));
         let at_rest = match levels {
@@ -117,13 +126,32 @@ impl ConstraintsBuilder {
         let root = program.condition(Condition::Or(vec![active, at_rest]));
         self.names.push(format!("{name} is active if {condition}"));
         self.roots.push(root);
-        self.hierarchy.push(Hierarchy { variable, condition: parsed, inactive_value });
+        self.hierarchy.push(Hierarchy {
+            variable,
+            condition: parsed,
+            inactive_value,
+            constraint: self.roots.len() - 1,
+        });
         Ok(())
     }
 
     /// Compiles the set.
     pub fn build(self) -> Constraints {
         let Self { scope, names, roots, hierarchy } = self;
-        Constraints { domains: scope.domains().to_vec(), program: scope.program, names, roots, hierarchy }
+        let pieces: Vec<_> = roots
+            .iter()
+            .enumerate()
+            .map(|(c, &condition)| (Piece { condition, negated: false, exact: false }, c))
+            .collect();
+        let model = Model::compile(&scope.program, scope.domains(), &pieces);
+        Constraints {
+            domains: scope.domains().to_vec(),
+            program: scope.program,
+            names,
+            roots,
+            hierarchy,
+            model,
+            pool: Pool::default(),
+        }
     }
 }

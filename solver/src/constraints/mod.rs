@@ -1,17 +1,32 @@
 //! Known constraints: checked, propagated, decided, projected, explained.
 
 mod builder;
-mod stopgap;
+mod cycle;
+mod design;
+mod explain;
+mod local;
+mod metric;
+mod model;
+mod pool;
+mod propagate;
+mod relax;
+mod search;
 
 use std::time::Instant;
 
 use rand::Rng;
 
 pub use builder::ConstraintsBuilder;
+use design::Design;
+pub use explain::Denominator;
+use model::Model;
+use pool::Pool;
+pub use propagate::Propagator;
+use search::Search;
 
 use crate::domain::Domain;
 use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
-use crate::region::Region;
+use crate::region::{Range, Region};
 
 /// A variable as expressions see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +119,8 @@ pub struct Constraints {
     names: Vec<String>,
     roots: Vec<ConditionId>,
     hierarchy: Vec<Hierarchy>,
+    model: Model,
+    pool: Pool,
 }
 
 /// A variable that exists only under a condition.
@@ -112,6 +129,8 @@ struct Hierarchy {
     variable: usize,
     condition: ConditionId,
     inactive_value: f64,
+    /// Number of the constraint that says so.
+    constraint: usize,
 }
 
 impl Constraints {
@@ -174,56 +193,67 @@ impl Constraints {
     /// follows it.
     pub fn deactivate(&self, x: &mut [f64]) {
         let mut evaluation = Evaluation::default();
-        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too.
+        let given = x.to_vec();
+        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too. A pass starts from the given values, so
+        // that a variable judged by a parent's stale value gets its own back.
         for _ in 0..=self.hierarchy.len() {
             evaluation.run(&self.program, x, Settings::PRODUCE);
-            let mut changed = false;
+            let mut next = given.clone();
             for h in &self.hierarchy {
-                let active = evaluation.decided(&self.program, h.condition, Settings::PRODUCE) == Some(true);
-                if !active && x[h.variable] != h.inactive_value {
-                    x[h.variable] = h.inactive_value;
-                    changed = true;
+                if evaluation.decided(&self.program, h.condition, Settings::PRODUCE) != Some(true) {
+                    next[h.variable] = h.inactive_value;
                 }
             }
-            if !changed {
+            if next == x {
                 break;
             }
+            x.copy_from_slice(&next);
         }
     }
 
     /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
     #[must_use]
-    pub fn contract(&self, _region: &mut Region) -> bool {
-        true
+    pub fn contract(&self, region: &mut Region) -> bool {
+        self.pool.with(self, |work| work.propagator.contract(self, region, None))
     }
 
     /// Decides whether a box holds a feasible point.
     pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
-        stopgap::decide(self, region, limits)
+        let centre: Vec<f64> = region
+            .0
+            .iter()
+            .map(|range| match range {
+                Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
+                Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
+            })
+            .collect();
+        self.pool.with(self, |work| Search::new(self, work, &centre, limits, true).decision(region))
     }
 
     /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
     /// `gap` (Eq. 11).
-    pub fn project(&self, region: &Region, centre: &[f64], _gap: f64, limits: Limits) -> Projection {
-        stopgap::project(self, region, centre, limits)
+    pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
+        self.pool.with(self, |work| Search::new(self, work, centre, limits, false).projection(region, gap))
     }
 
-    /// An irreducible set of constraints that cannot hold together; `None` when no infeasibility is proved within the limits.
-    pub fn conflict(&self, _limits: Limits) -> Option<Vec<usize>> {
-        None
+    /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where
+    /// that is finer), to more digits where the constraints or the box need them. Feasible, and within the box, whenever `x` is.
+    pub fn shorten(&self, x: &[f64], region: &Region) -> Vec<f64> {
+        self.pool.with(self, |work| Search::new(self, work, x, Limits::default(), true).shorten(x, region))
     }
 
     /// `n` feasible points that fill the space, away from the points in `existing`. `log_scale[i]` asks for a spread on the
     /// logarithmic scale of variable `i`. Fewer than `n` points only when there are no more distinct ones or the limits ran out.
+    ///
+    /// Each free direction and each alternative of the constraints gets its share, and the coordinates are short decimals.
     pub fn design(
         &self,
         n: usize,
-        _existing: &[Vec<f64>],
-        _log_scale: &[bool],
+        existing: &[Vec<f64>],
+        log_scale: &[bool],
         rng: &mut impl Rng,
-        _limits: Limits,
+        limits: Limits,
     ) -> Vec<Vec<f64>> {
-        let full = Region::full(&self.domains);
-        (0..n).filter_map(|_| stopgap::sample(self, &full, rng)).collect()
+        self.pool.with(self, |work| Design::new(self, work, existing, log_scale, limits).points(n, rng))
     }
 }

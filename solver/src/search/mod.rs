@@ -1,8 +1,20 @@
 //! Branch-and-bound over the cells of a forest, to proven optimality.
 
+mod branching;
+mod cells;
+mod driver;
+mod kernels;
+mod links;
+mod local;
+mod messages;
+mod model;
+mod node;
 mod options;
+mod pool;
 mod problem;
+mod relax;
 mod report;
+mod subtree;
 
 pub use options::{ProgressCallback, SearchOptions};
 pub use problem::{LeafLimit, Problem};
@@ -27,5 +39,5 @@ pub enum SearchError {
 pub fn minimize(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
     options.validate()?;
     problem.validate()?;
-    unimplemented!("branch-and-bound")
+    driver::run(problem, options)
 }

@@ -11,7 +11,7 @@ use super::SearchError;
 /// Minimise a [`LeafObjective`] of a [`Forest`] over the variables' [`Domain`]s, optionally under [`Constraints`], linear limits on the
 /// active leaves, and without the points of excluded regions.
 ///
-/// ```no_run
+/// ```
 /// use leafgp_solver::search::{Problem, SearchOptions, Status, minimize};
 /// use leafgp_solver::{Domain, Forest, LeafObjective, Node, Rule, Tree};
 ///

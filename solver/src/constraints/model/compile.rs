@@ -1,0 +1,659 @@
+//! From the program, as written, to the graph.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use super::linear::LinearForm;
+use super::{
+    Divisor, Known, Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Term, Truth, TruthId,
+};
+use crate::constraints::propagate::State;
+use crate::domain::Domain;
+use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, Program, negation};
+use crate::interval::Interval;
+
+/// Tolerance of equalities in what is printed, relative to `max(1, |lhs|, |rhs|)`.
+pub(in crate::constraints) const EQUALITY: f64 = 1e-9;
+
+/// Whole values are trusted to be exact below this.
+const EXACT_BELOW: f64 = 4_503_599_627_370_496.0;
+
+struct Compiler<'a> {
+    program: &'a Program,
+    domains: &'a [Domain],
+    model: Model,
+    known: Known,
+    nodes: Vec<Option<NodeId>>,
+    forms: BTreeMap<NumberId, LinearForm>,
+    shared: Vec<bool>,
+    truths: BTreeMap<(ConditionId, bool, bool), TruthId>,
+    whole: Vec<bool>,
+    state: State,
+}
+
+pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, usize)]) -> Model {
+    let mut compiler = Compiler {
+        program,
+        domains,
+        model: Model { variable_nodes: vec![None; domains.len()], ..Model::default() },
+        known: Known::default(),
+        nodes: vec![None; program.numbers.len()],
+        forms: BTreeMap::new(),
+        shared: shared(program),
+        truths: BTreeMap::new(),
+        whole: vec![false; program.numbers.len()],
+        state: State::new(domains),
+    };
+    for (piece, _) in pieces {
+        if let (Condition::IsWhole(id), false) = (program.get_condition(piece.condition), piece.negated) {
+            compiler.whole[id.0 as usize] = true;
+        }
+    }
+    for &(piece, _) in pieces {
+        compiler.split(piece);
+    }
+    for &(piece, constraint) in pieces {
+        compiler.find_divisors(piece, constraint);
+    }
+    let mut model = compiler.model;
+    model.initial = compiler.state.numbers;
+    for d in 0..model.divisors.len() {
+        model.divisors[d].steps = schedule(&model, Step::Number(model.divisors[d].node)).0;
+    }
+    model.users = vec![Vec::new(); domains.len()];
+    describe(&mut model, domains);
+    for r in 0..model.roots.len() {
+        let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
+        for &v in &variables {
+            model.users[v].push(r as u32);
+        }
+        model.roots[r].steps = steps;
+        model.roots[r].variables = variables;
+    }
+    model
+}
+
+/// Marks the nodes of discrete variables only and the affine ones.
+fn describe(model: &mut Model, domains: &[Domain]) {
+    let mut truths_of_discrete = vec![true; model.truths.len()];
+    // Nodes and truths refer to each other: alternate until nothing changes (twice in practice).
+    loop {
+        let before = (model.discrete.clone(), truths_of_discrete.clone());
+        model.discrete.clear();
+        model.affine.clear();
+        for i in 0..model.operations.len() {
+            let node = NodeId(i as u32);
+            let mut discrete = true;
+            let mut linear = true;
+            model.children(node, |child| match child {
+                Step::Number(n) => {
+                    discrete &= model.discrete[n.index()];
+                    linear &= model.affine[n.index()];
+                }
+                Step::Truth(t) => discrete &= truths_of_discrete[t.index()],
+            });
+            let (discrete, affine) = match &model.operations[i] {
+                Operation::Constant(_) => (true, true),
+                Operation::Variable(v) => (domains[*v].is_discrete(), true),
+                Operation::Linear(_) => (discrete, linear),
+                _ => (discrete, false),
+            };
+            model.discrete.push(discrete);
+            model.affine.push(affine);
+        }
+        for i in 0..model.truths.len() {
+            let mut discrete = true;
+            model.truth_children(TruthId(i as u32), |child| match child {
+                Step::Number(n) => discrete &= model.discrete[n.index()],
+                Step::Truth(t) => discrete &= truths_of_discrete[t.index()],
+            });
+            truths_of_discrete[i] = discrete;
+        }
+        if before == (model.discrete.clone(), truths_of_discrete.clone()) {
+            return;
+        }
+    }
+}
+
+/// Which operations have two users or more: their linear form is kept.
+fn shared(program: &Program) -> Vec<bool> {
+    let mut uses = vec![0_u32; program.numbers.len()];
+    let mut count = |id: NumberId| uses[id.0 as usize] += 1;
+    for number in &program.numbers {
+        match *number {
+            Number::Add(a, b) | Number::Subtract(a, b) | Number::Multiply(a, b) | Number::Divide(a, b) => {
+                count(a);
+                count(b);
+            }
+            Number::Negate(a) => count(a),
+            _ => {}
+        }
+    }
+    uses.into_iter().map(|n| n > 1).collect()
+}
+
+/// The nodes below a node, itself included, children first, and the variables they read.
+fn schedule(model: &Model, top: Step) -> (Vec<Step>, Vec<usize>) {
+    let mut steps = Vec::new();
+    let mut variables = Vec::new();
+    let mut seen_numbers = vec![false; model.operations.len()];
+    let mut seen_truths = vec![false; model.truths.len()];
+    let mut pending = vec![(top, false)];
+    while let Some((step, done)) = pending.pop() {
+        if done {
+            steps.push(step);
+            continue;
+        }
+        let seen = match step {
+            Step::Number(n) => std::mem::replace(&mut seen_numbers[n.index()], true),
+            Step::Truth(t) => std::mem::replace(&mut seen_truths[t.index()], true),
+        };
+        if seen {
+            continue;
+        }
+        match step {
+            Step::Number(n) => match model.operation(n) {
+                Operation::Constant(_) => continue,
+                Operation::Variable(v) => {
+                    variables.push(*v);
+                    continue;
+                }
+                _ => {}
+            },
+            Step::Truth(t) => {
+                if let Truth::Level(v, _) = model.truth(t) {
+                    variables.push(*v);
+                }
+            }
+        }
+        pending.push((step, true));
+        let at = pending.len();
+        match step {
+            Step::Number(n) => model.children(n, |child| pending.push((child, false))),
+            Step::Truth(t) => model.truth_children(t, |child| pending.push((child, false))),
+        }
+        pending[at..].reverse();
+    }
+    variables.sort_unstable();
+    variables.dedup();
+    (steps, variables)
+}
+
+impl Compiler<'_> {
+    /// Splits conjunctions, so that each root can be checked, and finished with, on its own.
+    fn split(&mut self, piece: Piece) {
+        let Piece { condition, negated, exact } = piece;
+        let program = self.program;
+        match program.get_condition(condition) {
+            Condition::Not(inner) => self.split(Piece { condition: *inner, negated: !negated, exact }),
+            Condition::Exact(inner) => self.split(Piece { condition: *inner, negated, exact: true }),
+            Condition::And(parts) if !negated => {
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }));
+            }
+            Condition::Or(parts) if negated => {
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }));
+            }
+            _ => {
+                let truth = self.truth(condition, negated, exact);
+                let known = self.model.roots.iter().any(|r| r.truth == truth);
+                if !known && *self.model.truth(truth) != Truth::Constant(true) {
+                    let (steps, variables) = (Vec::new(), Vec::new());
+                    self.model.roots.push(Root { truth, piece, steps, variables });
+                }
+            }
+        }
+    }
+
+    /// The divisors that a conjunct needs whichever alternatives hold.
+    fn find_divisors(&mut self, piece: Piece, constraint: usize) {
+        let program = self.program;
+        let mut numbers = Vec::new();
+        let mut conditions = vec![(piece.condition, piece.negated)];
+        while let Some((id, negated)) = conditions.pop() {
+            match program.get_condition(id) {
+                Condition::Not(inner) => conditions.push((*inner, !negated)),
+                Condition::Exact(inner) => conditions.push((*inner, negated)),
+                Condition::And(parts) if !negated => conditions.extend(parts.iter().map(|&p| (p, negated))),
+                Condition::Or(parts) if negated => conditions.extend(parts.iter().map(|&p| (p, negated))),
+                Condition::Compare(_, a, b) => numbers.extend([*a, *b]),
+                Condition::IsWhole(a) => numbers.push(*a),
+                _ => {}
+            }
+        }
+        let mut seen = vec![false; program.numbers.len()];
+        while let Some(id) = numbers.pop() {
+            if std::mem::replace(&mut seen[id.0 as usize], true) {
+                continue;
+            }
+            if let Number::Divide(_, divisor) = *program.get(id)
+                && let Some(text) = program.divisors.get(&divisor)
+                && program.constant(divisor).is_none()
+                && !self.model.divisors.iter().any(|d| d.text == *text)
+            {
+                let node = self.number_node(divisor);
+                let steps = Vec::new();
+                self.model.divisors.push(Divisor { node, constraint, text: text.clone(), steps });
+            }
+            program.operands(id, |operand| numbers.push(operand));
+        }
+    }
+
+    fn operation(&mut self, operation: Operation) -> NodeId {
+        let key = self.key(&operation);
+        if let Some(&node) = self.known.operations.get(&key) {
+            return node;
+        }
+        let node = NodeId(u32::try_from(self.model.operations.len()).expect("fewer than 2^32 nodes"));
+        self.known.operations.insert(key, node);
+        let value = match operation {
+            Operation::Constant(v) => Interval::point(v),
+            Operation::Variable(v) => {
+                self.model.variable_nodes[v] = Some(node);
+                let (lower, upper) = self.domains[v].bounds();
+                Interval::new(lower, upper)
+            }
+            _ => Interval::ENTIRE,
+        };
+        self.state.numbers.push(value);
+        let integer = self.is_integer(&operation);
+        self.model.operations.push(operation);
+        self.model.integer.push(integer);
+        if !matches!(self.model.operation(node), Operation::Constant(_) | Operation::Variable(_)) {
+            let value = self.state.forward_number(&self.model, node);
+            // Whole numbers this large are no longer exact in f64.
+            if value.magnitude() >= EXACT_BELOW {
+                self.model.integer[node.index()] = false;
+            } else if integer && let Operation::Linear(linear) = &mut self.model.operations[node.index()] {
+                linear.slack = 0.0;
+            }
+            self.state.numbers[node.index()] = self.state.forward_number(&self.model, node);
+        }
+        node
+    }
+
+    fn key(&self, operation: &Operation) -> Vec<u64> {
+        let n = |node: &NodeId| u64::from(node.0);
+        match operation {
+            Operation::Constant(v) => vec![0, v.to_bits()],
+            Operation::Variable(v) => vec![1, *v as u64],
+            Operation::Linear(linear) => {
+                let mut key = vec![2, linear.constant.to_bits(), linear.constant_magnitude.to_bits()];
+                key.push(linear.slack.to_bits());
+                for term in self.model.terms(linear) {
+                    key.extend([n(&term.node), term.coefficient.to_bits(), term.magnitude.to_bits()]);
+                }
+                key
+            }
+            Operation::Product(a, b) => vec![3, n(a), n(b)],
+            Operation::Quotient(a, b) => vec![4, n(a), n(b)],
+            Operation::Power(a, p) => vec![5, n(a), p.to_bits()],
+            Operation::Exponential(base, a) => vec![6, n(a), base.to_bits()],
+            Operation::Min(a, b) => vec![7, n(a), n(b)],
+            Operation::Max(a, b) => vec![8, n(a), n(b)],
+            Operation::Abs(a) => vec![9, n(a)],
+            Operation::Sqrt(a) => vec![10, n(a)],
+            Operation::Exp(a) => vec![11, n(a)],
+            Operation::Log(a) => vec![12, n(a)],
+            Operation::Floor(a) => vec![13, n(a)],
+            Operation::Ceil(a) => vec![14, n(a)],
+            Operation::If { yes, no, a, b } => vec![15, yes.0.into(), no.0.into(), n(a), n(b)],
+            Operation::Whole(a) => vec![16, n(a)],
+        }
+    }
+
+    fn is_integer(&self, operation: &Operation) -> bool {
+        let integer = |node: &NodeId| self.model.integer[node.index()];
+        match operation {
+            Operation::Constant(v) => v.fract() == 0.0 && v.abs() < EXACT_BELOW,
+            Operation::Variable(v) => match &self.domains[*v] {
+                Domain::Integer { .. } => true,
+                Domain::Discrete(values) => values.iter().all(|v| v.fract() == 0.0),
+                Domain::Grid(grid) => grid.numerators().2 == 0,
+                _ => false,
+            },
+            Operation::Linear(linear) => {
+                let terms = self.model.terms(linear);
+                linear.constant.fract() == 0.0
+                    && linear.constant_magnitude.fract() == 0.0
+                    && terms.iter().all(|t| {
+                        integer(&t.node) && t.coefficient.fract() == 0.0 && t.magnitude.fract() == 0.0
+                    })
+            }
+            Operation::Product(a, b) | Operation::Min(a, b) | Operation::Max(a, b) => {
+                integer(a) && integer(b)
+            }
+            Operation::Power(a, p) => integer(a) && *p > 0.0 && p.fract() == 0.0,
+            Operation::Abs(a) => integer(a),
+            Operation::Floor(_) | Operation::Ceil(_) => true,
+            Operation::If { a, b, .. } => integer(a) && integer(b),
+            // Set by the caller when the define is demanded to be whole.
+            Operation::Whole(a) => integer(a),
+            Operation::Quotient(..)
+            | Operation::Exponential(..)
+            | Operation::Sqrt(_)
+            | Operation::Exp(_)
+            | Operation::Log(_) => false,
+        }
+    }
+
+    /// The node of a sum.
+    fn node_of(&mut self, form: &LinearForm) -> NodeId {
+        if let Some(value) = form.as_constant() {
+            return self.operation(Operation::Constant(value));
+        }
+        if let Some((node, 1.0)) = form.as_single() {
+            return node;
+        }
+        let first = self.model.terms.len() as u32;
+        self.model.terms.extend(form.terms.iter().map(|(&node, &(coefficient, magnitude))| Term {
+            node,
+            coefficient,
+            magnitude,
+        }));
+        let last = self.model.terms.len() as u32;
+        let slack = f64::from(2 * form.operations) * f64::EPSILON;
+        let operations = self.model.operations.len();
+        let linear = Linear {
+            first,
+            last,
+            constant: form.constant,
+            constant_magnitude: form.constant_magnitude,
+            slack,
+        };
+        let node = self.operation(Operation::Linear(linear));
+        if self.model.operations.len() == operations {
+            self.model.terms.truncate(first as usize);
+        }
+        node
+    }
+
+    fn number_node(&mut self, id: NumberId) -> NodeId {
+        if let Some(node) = self.nodes[id.0 as usize] {
+            return node;
+        }
+        let form = self.form(id);
+        let node = self.node_of(&form);
+        self.nodes[id.0 as usize] = Some(node);
+        node
+    }
+
+    /// The linear form of an operation. Sums are walked in a loop; shared ones are kept.
+    fn form(&mut self, id: NumberId) -> LinearForm {
+        if let Some(form) = self.forms.get(&id) {
+            return form.clone();
+        }
+        let mut sum = LinearForm::default();
+        let mut pending = vec![(id, 1.0)];
+        while let Some((part, factor)) = pending.pop() {
+            if part != id && self.shared[part.0 as usize] {
+                let form = self.form(part);
+                sum.add(&form, factor);
+                continue;
+            }
+            match *self.program.get(part) {
+                Number::Add(a, b) => {
+                    pending.extend([(b, factor), (a, factor)]);
+                    sum.operations += 1;
+                }
+                Number::Subtract(a, b) => {
+                    pending.extend([(b, -factor), (a, factor)]);
+                    sum.operations += 1;
+                }
+                Number::Negate(a) => pending.push((a, -factor)),
+                _ => {
+                    let form = self.term(part);
+                    sum.add(&form, factor);
+                }
+            }
+        }
+        if self.shared[id.0 as usize] {
+            self.forms.insert(id, sum.clone());
+        }
+        sum
+    }
+
+    /// The form of an operation that is no sum.
+    fn term(&mut self, id: NumberId) -> LinearForm {
+        let program = self.program;
+        let node = match *program.get(id) {
+            Number::Constant(value) => return LinearForm::constant(value),
+            Number::Variable(v) => Operation::Variable(v),
+            Number::Add(..) | Number::Subtract(..) | Number::Negate(_) => return self.form(id),
+            Number::Multiply(a, b) => return self.product(a, b),
+            Number::Divide(a, b) => return self.quotient(a, b),
+            Number::Power(a, exponent) => return self.power(a, exponent),
+            Number::Exponential(base, a) => Operation::Exponential(base, self.number_node(a)),
+            Number::Min(a, b) => {
+                let (a, b) = (self.number_node(a), self.number_node(b));
+                Operation::Min(a.min(b), a.max(b))
+            }
+            Number::Max(a, b) => {
+                let (a, b) = (self.number_node(a), self.number_node(b));
+                Operation::Max(a.min(b), a.max(b))
+            }
+            Number::Abs(a) => Operation::Abs(self.number_node(a)),
+            Number::Sqrt(a) => Operation::Sqrt(self.number_node(a)),
+            Number::Exp(a) => Operation::Exp(self.number_node(a)),
+            Number::Log(a) => Operation::Log(self.number_node(a)),
+            Number::Floor(a) => Operation::Floor(self.number_node(a)),
+            Number::Ceil(a) => Operation::Ceil(self.number_node(a)),
+            Number::If(condition, a, b) => {
+                let (yes, no) = (self.truth(condition, false, true), self.truth(condition, true, true));
+                match (self.model.truth(yes), self.model.truth(no)) {
+                    (Truth::Constant(true), _) => return self.form(a),
+                    (_, Truth::Constant(true)) => return self.form(b),
+                    _ => {}
+                }
+                Operation::If { yes, no, a: self.number_node(a), b: self.number_node(b) }
+            }
+            Number::Whole(a) => {
+                let node = self.number_node(a);
+                if self.model.integer[node.index()] {
+                    return LinearForm::node(node);
+                }
+                let node = self.operation(Operation::Whole(node));
+                if self.whole[id.0 as usize] && self.state.numbers[node.index()].magnitude() < EXACT_BELOW {
+                    self.model.integer[node.index()] = true;
+                }
+                return LinearForm::node(node);
+            }
+        };
+        LinearForm::node(self.operation(node))
+    }
+
+    fn product(&mut self, a: NumberId, b: NumberId) -> LinearForm {
+        let (first, second) = (self.form(a), self.form(b));
+        if let Some(factor) = second.as_constant() {
+            return first.scaled(factor).rounded(1 + second.operations);
+        }
+        if let Some(factor) = first.as_constant() {
+            return second.scaled(factor).rounded(1 + first.operations);
+        }
+        let operations = first.operations + second.operations + 1;
+        let (node_a, factor_a) = self.factored(&first);
+        let (node_b, factor_b) = self.factored(&second);
+        let node = if node_a == node_b {
+            self.operation(Operation::Power(node_a, 2.0))
+        } else {
+            self.operation(Operation::Product(node_a.min(node_b), node_a.max(node_b)))
+        };
+        let factor = factor_a * factor_b;
+        if factor == 1.0 {
+            return LinearForm::node(node);
+        }
+        LinearForm::node(node).scaled(factor).rounded(operations + 1)
+    }
+
+    /// Node and constant factor.
+    fn factored(&mut self, form: &LinearForm) -> (NodeId, f64) {
+        match form.as_single() {
+            Some((node, factor)) => (node, factor),
+            None => (self.node_of(form), 1.0),
+        }
+    }
+
+    fn quotient(&mut self, a: NumberId, b: NumberId) -> LinearForm {
+        let (mut above, below) = (self.form(a), self.form(b));
+        if let Some(divisor) = below.as_constant() {
+            return above.divided(divisor);
+        }
+        let operations = above.operations + below.operations + 1;
+        let (divisor, scale) = self.factored(&below);
+        // (rest + q d) / d = rest / d + q: the divisor's own term is not evaluated twice.
+        let own = above.take(divisor);
+        if above.terms.is_empty() && above.constant_magnitude == 0.0 {
+            let (q, magnitude) = own.unwrap_or((0.0, 0.0));
+            let mut form = LinearForm::constant(q / scale);
+            form.constant_magnitude = magnitude / scale.abs();
+            // The quotient is undefined where the divisor is zero: keep the division.
+            let nothing = self.operation(Operation::Constant(0.0));
+            let zero = self.operation(Operation::Quotient(nothing, divisor));
+            form.add(&LinearForm::node(zero), 1.0);
+            return form.rounded(operations + 2);
+        }
+        above.operations = operations;
+        let (numerator, factor) = self.factored(&above);
+        let node = self.operation(Operation::Quotient(numerator, divisor));
+        let mut form = LinearForm::node(node);
+        if factor != scale {
+            form = form.scaled(factor / scale).rounded(operations + 2);
+        } else if factor != 1.0 {
+            form = form.rounded(operations + 2);
+        }
+        if let Some((q, magnitude)) = own {
+            let mut constant = LinearForm::constant(q / scale);
+            constant.constant_magnitude = magnitude / scale.abs();
+            form.add(&constant, 1.0);
+            form = form.rounded(operations + 2);
+        }
+        form
+    }
+
+    fn power(&mut self, a: NumberId, exponent: f64) -> LinearForm {
+        if exponent == 0.0 {
+            return LinearForm::constant(1.0);
+        }
+        let form = self.form(a);
+        if exponent == 1.0 {
+            return form;
+        }
+        if exponent == 0.5 {
+            let node = self.node_of(&form);
+            return LinearForm::node(self.operation(Operation::Sqrt(node)));
+        }
+        let operations = form.operations;
+        let (node, factor) =
+            if exponent.fract() == 0.0 { self.factored(&form) } else { (self.node_of(&form), 1.0) };
+        let power = self.operation(Operation::Power(node, exponent));
+        let scale = factor.powf(exponent);
+        if factor == 1.0 {
+            LinearForm::node(power)
+        } else {
+            // A relative error of the base is multiplied by the exponent.
+            let rounds = (operations + 3).saturating_mul(exponent.abs().min(1e6) as u32 + 1);
+            LinearForm::node(power).scaled(scale).rounded(rounds)
+        }
+    }
+
+    /// The truth of a condition, or of its negation, in negation normal form. `exact`: without tolerances.
+    fn truth(&mut self, id: ConditionId, negated: bool, exact: bool) -> TruthId {
+        if let Some(&truth) = self.truths.get(&(id, negated, exact)) {
+            return truth;
+        }
+        let program = self.program;
+        let truth = match program.get_condition(id) {
+            Condition::Constant(value) => Truth::Constant(*value != negated),
+            Condition::Not(inner) => return self.truth(*inner, !negated, exact),
+            Condition::Exact(inner) => return self.truth(*inner, negated, true),
+            Condition::Level(variable, set) => {
+                let set = if negated { set.complement() } else { set.clone() };
+                Truth::Level(*variable, set)
+            }
+            // "Not whole" excludes no box.
+            Condition::IsWhole(_) if negated => Truth::Constant(true),
+            Condition::IsWhole(id) => {
+                let node = self.number_node(*id);
+                Truth::Integral(node)
+            }
+            Condition::Compare(op, a, b) => {
+                let (op, swapped) = if negated { negation(*op) } else { (*op, false) };
+                let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                self.comparison(op, a, b, exact)
+            }
+            Condition::And(parts) | Condition::Or(parts) => {
+                let conjunction = matches!(program.get_condition(id), Condition::And(_)) != negated;
+                self.connective(parts, conjunction, negated, exact)
+            }
+        };
+        let found = self.model.truths.iter().position(|t| *t == truth);
+        let result = TruthId(found.unwrap_or(self.model.truths.len()) as u32);
+        if found.is_none() {
+            self.model.truths.push(truth);
+            self.state.truths.push(0);
+            self.state.truths[result.index()] = self.state.forward_truth(&self.model, result);
+        }
+        self.truths.insert((id, negated, exact), result);
+        result
+    }
+
+    fn connective(&mut self, parts: &[ConditionId], conjunction: bool, negated: bool, exact: bool) -> Truth {
+        let mut children: SmallVec<[TruthId; 4]> = SmallVec::new();
+        for &part in parts {
+            let child = self.truth(part, negated, exact);
+            match self.model.truth(child).clone() {
+                Truth::Constant(value) if value == conjunction => {}
+                Truth::Constant(value) => return Truth::Constant(value),
+                Truth::And(inner) if conjunction => children.extend(inner),
+                Truth::Or(inner) if !conjunction => children.extend(inner),
+                _ => children.push(child),
+            }
+        }
+        children.sort_unstable();
+        children.dedup();
+        match children.len() {
+            0 => Truth::Constant(conjunction),
+            1 => self.model.truth(children[0]).clone(),
+            _ if conjunction => Truth::And(children),
+            _ => Truth::Or(children),
+        }
+    }
+
+    fn comparison(&mut self, op: Comparison, a: NumberId, b: NumberId, exact: bool) -> Truth {
+        let (left, right) = (self.form(a), self.form(b));
+        if let (Some(a), Some(b)) = (left.as_constant(), right.as_constant()) {
+            return Truth::Constant(match op {
+                Comparison::LessEqual => a <= b,
+                Comparison::Less => a < b,
+                Comparison::Equal => {
+                    (a - b).abs() <= if exact { 0.0 } else { EQUALITY * a.abs().max(b.abs()).max(1.0) }
+                }
+                Comparison::NotEqual => a != b,
+            });
+        }
+        let mut difference = left.clone();
+        difference.add(&right, -1.0);
+        let node = self.node_of(&difference);
+        let slack = if op == Comparison::Equal && !exact {
+            self.equality_slack(&left, &right, node)
+        } else {
+            Slack::Fixed(0.0)
+        };
+        Truth::Compare { op, difference: node, slack }
+    }
+
+    /// `|a - b| <= 1e-9 max(1, |a|, |b|)` implies the same with the smaller magnitude and a little more than 1e-9.
+    fn equality_slack(&mut self, left: &LinearForm, right: &LinearForm, node: NodeId) -> Slack {
+        let relative = |magnitude: f64| EQUALITY * (1.0 + 1e-8) * magnitude.max(1.0);
+        if let Some(c) = left.as_constant().or(right.as_constant()) {
+            return Slack::Fixed(relative(c.abs()));
+        }
+        let (a, b) = (self.node_of(left), self.node_of(right));
+        let magnitude = |node: NodeId| self.state.numbers[node.index()].magnitude();
+        let largest = magnitude(a).min(magnitude(b));
+        if largest <= 1.0 || (self.model.integer[node.index()] && relative(largest) < 0.5) {
+            return Slack::Fixed(relative(largest));
+        }
+        Slack::Relative(a, b)
+    }
+}

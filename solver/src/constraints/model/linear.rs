@@ -1,0 +1,82 @@
+//! Sums under construction.
+
+use std::collections::BTreeMap;
+
+use super::NodeId;
+
+/// `constant + sum coefficient * node`, with what is needed to bound rounding errors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LinearForm {
+    /// Coefficient, and the sum of the absolute values that were merged into it.
+    pub(super) terms: BTreeMap<NodeId, (f64, f64)>,
+    pub(super) constant: f64,
+    pub(super) constant_magnitude: f64,
+    /// Number of f64 operations that may have rounded, in the text or here.
+    pub(super) operations: u32,
+}
+
+impl LinearForm {
+    pub(super) fn constant(value: f64) -> Self {
+        Self { constant: value, constant_magnitude: value.abs(), ..Self::default() }
+    }
+
+    pub(super) fn node(node: NodeId) -> Self {
+        Self { terms: BTreeMap::from([(node, (1.0, 1.0))]), ..Self::default() }
+    }
+
+    /// The value when there are no terms.
+    pub(super) fn as_constant(&self) -> Option<f64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// `coefficient * node` without constant.
+    pub(super) fn as_single(&self) -> Option<(NodeId, f64)> {
+        let (&node, &(coefficient, magnitude)) = self.terms.first_key_value()?;
+        let alone = self.terms.len() == 1 && self.constant_magnitude == 0.0 && magnitude == coefficient.abs();
+        alone.then_some((node, coefficient))
+    }
+
+    /// Adds `factor * other`.
+    pub(super) fn add(&mut self, other: &Self, factor: f64) {
+        let mut operations = 0;
+        for (&node, &(coefficient, magnitude)) in &other.terms {
+            let entry = self.terms.entry(node).or_insert((0.0, 0.0));
+            operations += u32::from(entry.1 != 0.0);
+            entry.0 += factor * coefficient;
+            entry.1 += factor.abs() * magnitude;
+        }
+        operations += u32::from(other.constant_magnitude != 0.0 && self.constant_magnitude != 0.0);
+        self.constant += factor * other.constant;
+        self.constant_magnitude += factor.abs() * other.constant_magnitude;
+        self.operations += other.operations + operations + if factor.abs() == 1.0 { 0 } else { 2 };
+    }
+
+    /// Counts `n` rounded operations of the text.
+    pub(super) fn rounded(mut self, n: u32) -> Self {
+        self.operations += n;
+        self
+    }
+
+    /// Multiplies by a constant.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        let mut result = Self::default();
+        result.add(self, factor);
+        result
+    }
+
+    /// Divides by a constant other than zero.
+    pub(super) fn divided(mut self, divisor: f64) -> Self {
+        for (coefficient, magnitude) in self.terms.values_mut() {
+            *coefficient /= divisor;
+            *magnitude /= divisor.abs();
+        }
+        self.constant /= divisor;
+        self.constant_magnitude /= divisor.abs();
+        self.rounded(2)
+    }
+
+    /// Takes the term of a node out.
+    pub(super) fn take(&mut self, node: NodeId) -> Option<(f64, f64)> {
+        self.terms.remove(&node)
+    }
+}

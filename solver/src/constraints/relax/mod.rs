@@ -1,0 +1,352 @@
+//! Affine functions below and above each node over a box, by composition (McCormick): the cuts of the relaxation.
+//!
+//! An estimator holds at every feasible point of the box (node values may have been contracted by the constraints), up to a running
+//! bound on rounding errors that the cut's right side is widened by.
+//!
+//! McCormick (1976), Computability of global solutions to factorable nonconvex programs, Mathematical Programming 10.
+
+mod univariate;
+
+use univariate::{Line, Univariate};
+
+use super::model::{Linear, Model, NodeId, Operation, Step};
+use super::propagate::{CAN_TRUE, State};
+use crate::interval::Interval;
+
+/// The columns of the relaxation: the free numeric variables of a box.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    /// Variable of each column.
+    pub(super) variables: Vec<usize>,
+    /// Column of each variable.
+    pub(super) of_variable: Vec<Option<u32>>,
+}
+
+/// Estimators of all nodes at one point. Row `2 * node` is below, row `2 * node + 1` above.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Estimates {
+    columns: usize,
+    /// `[2 * (nodes + 1), columns + 2]`: coefficients, constant, error. An infinite error means "none".
+    values: Vec<f64>,
+    row: Vec<f64>,
+}
+
+/// An operand: `coefficient * node`.
+type Part = (f64, NodeId);
+
+impl Estimates {
+    pub(super) fn reset(&mut self, nodes: usize, columns: usize) {
+        self.columns = columns;
+        // One more node: the reciprocal inside a quotient.
+        self.values.resize(2 * (nodes + 1) * (columns + 2), 0.0);
+        self.row.resize(columns + 2, 0.0);
+    }
+
+    /// Coefficients, constant and error of the estimator below (or above) a node of the last run.
+    pub(super) fn get(&self, node: NodeId, below: bool) -> (&[f64], f64, f64) {
+        let row = self.slice(node.index(), below);
+        (&row[..self.columns], row[self.columns], row[self.columns + 1])
+    }
+
+    fn slice(&self, index: usize, below: bool) -> &[f64] {
+        let at = (2 * index + usize::from(!below)) * (self.columns + 2);
+        &self.values[at..at + self.columns + 2]
+    }
+
+    /// Builds the estimators of the steps' nodes at point `z` (one value a column).
+    pub(super) fn run(&mut self, model: &Model, state: &State, columns: &Columns, steps: &[Step], z: &[f64]) {
+        let build = Build { model, state, columns, z };
+        for &step in steps {
+            if let Step::Number(node) = step {
+                build.node(self, node);
+            }
+        }
+    }
+}
+
+struct Build<'a> {
+    model: &'a Model,
+    state: &'a State,
+    columns: &'a Columns,
+    z: &'a [f64],
+}
+
+impl Build<'_> {
+    fn node(&self, out: &mut Estimates, node: NodeId) {
+        let value = |n: NodeId| self.state.number(n);
+        for below in [true, false] {
+            self.constant(out, node, below);
+            match *self.model.operation(node) {
+                Operation::Constant(_) | Operation::Variable(_) => {}
+                Operation::Linear(ref linear) => self.linear(out, node, linear, below),
+                Operation::Product(a, b) => self.product(out, node, (a, value(a)), (b, value(b)), below),
+                Operation::Quotient(a, b) => {
+                    if !value(b).contains(0.0) {
+                        let reciprocal = NodeId(self.model.operations.len() as u32);
+                        let range = Interval::point(1.0) / value(b);
+                        for side in [true, false] {
+                            self.fill_constant(out, reciprocal, range, side);
+                            self.univariate(out, reciprocal, range, Univariate::Power(-1.0), b, side);
+                        }
+                        self.product(out, node, (a, value(a)), (reciprocal, range), below);
+                    }
+                }
+                Operation::Power(a, p) => {
+                    let x = value(a);
+                    let defined = (p > 0.0 || !x.contains(0.0)) && (p.fract() == 0.0 || x.lo >= 0.0);
+                    if defined {
+                        self.univariate(out, node, value(node), Univariate::Power(p), a, below);
+                    }
+                }
+                Operation::Exponential(base, a) => {
+                    if base != 1.0 {
+                        self.univariate(out, node, value(node), Univariate::Exponential(base), a, below);
+                    }
+                }
+                Operation::Sqrt(a) => {
+                    if value(a).lo >= 0.0 {
+                        self.univariate(out, node, value(node), Univariate::Sqrt, a, below);
+                    }
+                }
+                Operation::Exp(a) => self.univariate(out, node, value(node), Univariate::Exp, a, below),
+                Operation::Log(a) => {
+                    if value(a).lo > 0.0 {
+                        self.univariate(out, node, value(node), Univariate::Log, a, below);
+                    }
+                }
+                Operation::Abs(a) => self.univariate(out, node, value(node), Univariate::Abs, a, below),
+                Operation::Min(a, b) => self.extreme(out, node, a, b, below, false),
+                Operation::Max(a, b) => self.extreme(out, node, a, b, below, true),
+                // floor(a) in [a - 1, a], ceil(a) in [a, a + 1].
+                Operation::Floor(a) => {
+                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below)
+                }
+                Operation::Ceil(a) => {
+                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below)
+                }
+                Operation::Whole(a) => {
+                    let error = 1.01e-9 * (1.0 + value(node).magnitude());
+                    self.offer(out, node, &[(1.0, a)], 0.0, error, below);
+                }
+                Operation::If { yes, no, a, b } => {
+                    let possible = |t: super::model::TruthId| self.state.truths[t.index()] & CAN_TRUE != 0;
+                    match (possible(yes), possible(no)) {
+                        (true, false) => self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below),
+                        (false, true) => self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts from the node's own bound.
+    fn constant(&self, out: &mut Estimates, node: NodeId, below: bool) {
+        self.fill_constant(out, node, self.state.number(node), below);
+    }
+
+    fn fill_constant(&self, out: &mut Estimates, node: NodeId, range: Interval, below: bool) {
+        let n = out.columns;
+        let at = (2 * node.index() + usize::from(!below)) * (n + 2);
+        let row = &mut out.values[at..at + n + 2];
+        row[..n].fill(0.0);
+        let bound = if below { range.lo } else { range.hi };
+        (row[n], row[n + 1]) = if bound.is_finite() { (bound, 0.0) } else { (0.0, f64::INFINITY) };
+    }
+
+    /// Replaces the estimator by `sum of parts + constant` when that is closer at `z`.
+    fn offer(
+        &self,
+        out: &mut Estimates,
+        node: NodeId,
+        parts: &[Part],
+        constant: f64,
+        error: f64,
+        below: bool,
+    ) {
+        let n = out.columns;
+        out.row.fill(0.0);
+        out.row[n] = constant;
+        out.row[n + 1] = error;
+        for &(coefficient, part) in parts {
+            self.accumulate(out, coefficient, part, below);
+        }
+        self.settle(out, node, below);
+    }
+
+    /// Adds `coefficient * node` to the row under construction.
+    fn accumulate(&self, out: &mut Estimates, coefficient: f64, node: NodeId, below: bool) {
+        if coefficient == 0.0 {
+            return;
+        }
+        let n = out.columns;
+        if node.index() < self.model.operations.len() {
+            match *self.model.operation(node) {
+                Operation::Constant(v) => {
+                    out.row[n] += coefficient * v;
+                    return;
+                }
+                Operation::Variable(v) => {
+                    match self.columns.of_variable[v] {
+                        Some(column) => out.row[column as usize] += coefficient,
+                        // Fixed.
+                        None => out.row[n] += coefficient * self.state.number(node).lo,
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+        let at = (2 * node.index() + usize::from((coefficient > 0.0) != below)) * (n + 2);
+        let source = &out.values[at..at + n + 2];
+        for (target, value) in out.row[..=n].iter_mut().zip(source) {
+            *target += coefficient * value;
+        }
+        out.row[n + 1] += coefficient.abs() * source[n + 1];
+    }
+
+    /// Closes the row under construction: adds its rounding errors and keeps it when it beats the present one at `z`.
+    fn settle(&self, out: &mut Estimates, node: NodeId, below: bool) {
+        let n = out.columns;
+        if !out.row.iter().all(|v| v.is_finite()) {
+            return;
+        }
+        let mut value = out.row[n];
+        let mut magnitude = out.row[n].abs();
+        for (j, &v) in self.columns.variables.iter().enumerate() {
+            let coefficient = out.row[j];
+            if coefficient != 0.0 {
+                value += coefficient * self.z[j];
+                let variable = self.model.variable_nodes[v].expect("a column's variable has a node");
+                magnitude += coefficient.abs() * self.state.number(variable).magnitude();
+            }
+        }
+        out.row[n + 1] += 4.0 * f64::EPSILON * (n as f64 + 4.0) * magnitude;
+        let at = (2 * node.index() + usize::from(!below)) * (n + 2);
+        let present = &out.values[at..at + n + 2];
+        let is_none = present[n + 1].is_infinite();
+        let mut old = present[n];
+        for j in 0..n {
+            old += present[j] * self.z[j];
+        }
+        if is_none || if below { value > old } else { value < old } {
+            out.values[at..at + n + 2].copy_from_slice(&out.row);
+        }
+    }
+
+    fn linear(&self, out: &mut Estimates, node: NodeId, linear: &Linear, below: bool) {
+        let n = out.columns;
+        out.row.fill(0.0);
+        out.row[n] = linear.constant;
+        out.row[n + 1] = self.state.slack(self.model, linear);
+        for term in self.model.terms(linear) {
+            self.accumulate(out, term.coefficient, term.node, below);
+        }
+        self.settle(out, node, below);
+    }
+
+    /// The two McCormick planes.
+    fn product(
+        &self,
+        out: &mut Estimates,
+        node: NodeId,
+        (a, x): (NodeId, Interval),
+        (b, y): (NodeId, Interval),
+        below: bool,
+    ) {
+        // a b >= p b + q a - p q for (p, q) both lower or both upper ends; <= for mixed ends.
+        let ends = if below { [(x.lo, y.lo), (x.hi, y.hi)] } else { [(x.lo, y.hi), (x.hi, y.lo)] };
+        for (p, q) in ends {
+            if p.is_finite() && q.is_finite() {
+                let error = 4.0 * f64::EPSILON * (p * q).abs();
+                self.offer(out, node, &[(p, b), (q, a)], -p * q, error, below);
+            }
+        }
+    }
+
+    fn univariate(
+        &self,
+        out: &mut Estimates,
+        node: NodeId,
+        range: Interval,
+        function: Univariate,
+        a: NodeId,
+        below: bool,
+    ) {
+        let x = self.state.number(a);
+        if !(x.lo.is_finite() && x.hi.is_finite()) {
+            return;
+        }
+        let at = self.value(out, a).unwrap_or_else(|| x.middle()).clamp(x.lo, x.hi);
+        if let Some(Line { slope, constant, error }) = function.line(x.lo, x.hi, at, below) {
+            let rounding = 8.0 * f64::EPSILON * range.magnitude().min(1e300);
+            self.offer(out, node, &[(slope, a)], constant, error + rounding, below);
+        }
+    }
+
+    /// A value of the node at `z`: the middle of its estimators.
+    fn value(&self, out: &Estimates, node: NodeId) -> Option<f64> {
+        match *self.model.operation(node) {
+            Operation::Constant(v) => return Some(v),
+            Operation::Variable(v) => {
+                let fixed = self.state.number(node).lo;
+                return Some(self.columns.of_variable[v].map_or(fixed, |c| self.z[c as usize]));
+            }
+            _ => {}
+        }
+        let side = |below: bool| {
+            let row = out.slice(node.index(), below);
+            let n = out.columns;
+            if row[n + 1].is_infinite() {
+                return None;
+            }
+            Some((0..n).fold(row[n], |sum, j| sum + row[j] * self.z[j]))
+        };
+        Some(0.5 * (side(true)? + side(false)?))
+    }
+
+    fn extreme(&self, out: &mut Estimates, node: NodeId, a: NodeId, b: NodeId, below: bool, is_max: bool) {
+        let (x, y) = (self.state.number(a), self.state.number(b));
+        if below == is_max {
+            // max >= a, max >= b; min <= a, min <= b.
+            self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below);
+            self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below);
+            return;
+        }
+        // max(a, b) = b + max(a - b, 0), and max(d, 0) lies below its secant over d's range; min by symmetry.
+        let d = x - y;
+        if !(d.lo.is_finite() && d.hi.is_finite()) {
+            return;
+        }
+        let share = if d.lo >= 0.0 {
+            1.0
+        } else if d.hi <= 0.0 {
+            0.0
+        } else {
+            d.hi / (d.hi - d.lo)
+        };
+        let crossing = d.lo < 0.0 && d.hi > 0.0;
+        if is_max {
+            let constant = if crossing { -share * d.lo } else { 0.0 };
+            self.offer(
+                out,
+                node,
+                &[(share, a), (1.0 - share, b)],
+                constant,
+                f64::EPSILON * d.magnitude(),
+                below,
+            );
+        } else {
+            // min(a, b) = a - max(a - b, 0).
+            let constant = if crossing { share * d.lo } else { 0.0 };
+            self.offer(
+                out,
+                node,
+                &[(1.0 - share, a), (share, b)],
+                constant,
+                f64::EPSILON * d.magnitude(),
+                below,
+            );
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Branch and bound for feasible and nearest points.
+//!
+//! Each node is contracted ([`relaxation`]), split into independent components of constraints, dived from ([`dive`]) and split
+//! ([`split`]). The bound of a node is the distance of the box, raised by the multipliers of the linear relaxation.
+
+mod components;
+mod dive;
+mod relaxation;
+mod shorten;
+mod split;
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use components::components;
+pub(super) use dive::{fixed, size};
+use relaxation::Relaxed;
+
+use super::local::Local;
+use super::metric::Metric;
+use super::model::Model;
+use super::propagate::{Propagator, State};
+use super::relax::{Columns, Estimates};
+use super::{Constraints, Decision, Limits, Projection, Tolerance};
+use crate::domain::Domain;
+use crate::expr::{Evaluation, Settings};
+use crate::qp::Qp;
+use crate::region::{Range, Region};
+
+/// Dives of the root node may try this many fixings, of any other node fewer.
+const ROOT_BUDGET: usize = 60;
+const NODE_BUDGET: usize = 12;
+/// Components are solved to this share of the gap.
+const COMPONENT_GAP: f64 = 0.3;
+/// Distances below this are zero: no better point is looked for.
+const NEGLIGIBLE: f64 = 1e-14;
+
+/// Reusable memory.
+#[derive(Clone, Debug)]
+pub(super) struct Workspace {
+    pub(super) propagator: Propagator,
+    natural: State,
+    estimates: Estimates,
+    local: Local,
+    qp: Qp,
+    columns: Columns,
+    rows: Vec<relaxation::Row>,
+    evaluation: Evaluation,
+}
+
+impl Workspace {
+    pub(super) fn new(model: &Model, domains: &[Domain]) -> Self {
+        let propagator = Propagator::for_model(model, domains);
+        Self {
+            natural: propagator.state.clone(),
+            propagator,
+            estimates: Estimates::default(),
+            local: Local::new(model),
+            qp: Qp::new(0),
+            columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
+            rows: Vec::new(),
+            evaluation: Evaluation::default(),
+        }
+    }
+}
+
+/// One search.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    set: &'a Constraints,
+    model: &'a Model,
+    domains: &'a [Domain],
+    work: &'a mut Workspace,
+    metric: Metric,
+    limits: Limits,
+    nodes: usize,
+    /// Stop at the first feasible point.
+    decide: bool,
+    stopped: Option<&'static str>,
+}
+
+/// Some constraints over a box: the roots, and the variables whose distance counts.
+#[derive(Clone, Debug)]
+struct Task {
+    region: Region,
+    roots: Vec<u32>,
+    variables: Vec<usize>,
+}
+
+/// What a task came to.
+#[derive(Clone, Debug)]
+struct Outcome {
+    /// A point in variable order, right in the task's variables, and its distance over them.
+    best: Option<(Vec<f64>, f64)>,
+    /// No feasible point is nearer.
+    bound: f64,
+}
+
+/// An open box.
+#[derive(Debug)]
+struct Node {
+    bound: f64,
+    /// Later nodes first among equals: deterministic, and depth first where bounds do not differ.
+    number: usize,
+    region: Region,
+    /// The variable that was split.
+    changed: Option<usize>,
+    depth: usize,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+impl Eq for Node {}
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.bound.total_cmp(&self.bound).then(self.number.cmp(&other.number))
+    }
+}
+
+/// The open boxes: by bound, or the latest first.
+#[derive(Debug, Default)]
+struct Open {
+    heap: BinaryHeap<Node>,
+    stack: Vec<Node>,
+}
+
+impl Open {
+    fn pop(&mut self, depth_first: bool) -> Option<Node> {
+        if depth_first {
+            self.stack.pop().or_else(|| self.heap.pop())
+        } else {
+            self.heap.extend(self.stack.drain(..));
+            self.heap.pop()
+        }
+    }
+
+    fn bound(&self) -> f64 {
+        self.heap.iter().chain(&self.stack).map(|n| n.bound).fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        set: &'a Constraints,
+        work: &'a mut Workspace,
+        centre: &[f64],
+        limits: Limits,
+        decide: bool,
+    ) -> Self {
+        let metric = Metric::new(&set.domains, centre);
+        Self {
+            set,
+            model: &set.model,
+            domains: &set.domains,
+            work,
+            metric,
+            limits,
+            nodes: 0,
+            decide,
+            stopped: None,
+        }
+    }
+
+    pub(super) fn decision(&mut self, region: &Region) -> Decision {
+        let outcome = self.solve(&self.everything(region), f64::INFINITY, 0.0, 0);
+        match outcome.best {
+            Some((x, _)) if self.set.is_feasible(&x, Tolerance::Produce) && region.contains(&x) => {
+                Decision::Feasible(x)
+            }
+            _ if outcome.bound == f64::INFINITY => Decision::Infeasible,
+            _ => {
+                let reason = self.stopped.unwrap_or("no feasible point was found, none was excluded");
+                Decision::Undecided(format!("{reason} after {} nodes", self.nodes))
+            }
+        }
+    }
+
+    pub(super) fn projection(&mut self, region: &Region, gap: f64) -> Projection {
+        let outcome = self.solve(&self.everything(region), f64::INFINITY, gap, 0);
+        let nearest =
+            outcome.best.filter(|(x, _)| self.set.is_feasible(x, Tolerance::Produce) && region.contains(x));
+        Projection { nearest, bound: outcome.bound }
+    }
+
+    fn everything(&self, region: &Region) -> Task {
+        Task {
+            region: region.clone(),
+            roots: (0..self.model.roots.len() as u32).collect(),
+            variables: (0..self.domains.len()).collect(),
+        }
+    }
+
+    fn out_of_limits(&mut self) -> bool {
+        if self.stopped.is_none() {
+            if self.nodes >= self.limits.nodes {
+                self.stopped = Some("the node limit was reached");
+            } else if self.limits.deadline.is_some_and(|d| std::time::Instant::now() >= d) {
+                self.stopped = Some("the time limit was reached");
+            }
+        }
+        self.stopped.is_some()
+    }
+
+    /// Minimises the distance over a task; points that are not nearer than `cutoff` are of no interest.
+    fn solve(&mut self, task: &Task, cutoff: f64, gap: f64, level: usize) -> Outcome {
+        let mut best: Option<(Vec<f64>, f64)> = None;
+        let mut upper = cutoff;
+        let mut open = Open::default();
+        let mut number = 0;
+        // Least bound among the nodes that were left because of the gap or the limits.
+        let mut left = f64::INFINITY;
+        open.stack.push(Node { bound: 0.0, number, region: task.region.clone(), changed: None, depth: 0 });
+        while let Some(mut node) = open.pop(best.is_none()) {
+            let goal = upper * (1.0 - gap);
+            if node.bound >= goal || (best.is_some() && upper <= NEGLIGIBLE) {
+                left = left.min(node.bound);
+                // All others are no better when the heap is ordered by bound.
+                if open.stack.is_empty() && best.is_some() {
+                    break;
+                }
+                continue;
+            }
+            if self.out_of_limits() {
+                left = left.min(node.bound).min(open.bound());
+                break;
+            }
+            self.nodes += 1;
+            let fresh = node.depth == 0;
+            let Some(relaxed) = self.relax(task, &mut node.region, goal, node.changed) else {
+                left = left.min(goal);
+                continue;
+            };
+            let bound = relaxed.bound.max(node.bound);
+            match self.finish(task, &node.region, &relaxed, upper, gap, level) {
+                Finish::Done(outcome) => {
+                    left = left.min(outcome.bound.max(bound));
+                    if let Some((x, distance)) = outcome.best
+                        && distance < upper
+                    {
+                        upper = distance;
+                        best = Some((x, distance));
+                    }
+                }
+                Finish::Refuted => {}
+                Finish::Open => {
+                    let start = if best.is_some() { NODE_BUDGET / 4 } else { NODE_BUDGET };
+                    let mut budget = if fresh { ROOT_BUDGET } else { start };
+                    let found = self.dive_from(task, &node.region, &relaxed, upper, &mut budget);
+                    if let Some((x, distance)) = found
+                        && distance < upper
+                    {
+                        upper = distance;
+                        best = Some((x, distance));
+                    }
+                    if !(self.decide && best.is_some()) {
+                        if let Some(pair) = self.split(task, &node.region, &relaxed) {
+                            for (region, changed) in pair {
+                                number += 1;
+                                let depth = node.depth + 1;
+                                open.stack.push(Node {
+                                    bound,
+                                    number,
+                                    region,
+                                    changed: Some(changed),
+                                    depth,
+                                });
+                            }
+                        } else {
+                            // Nothing to split: undecidable in f64.
+                            left = left.min(bound);
+                            self.stopped.get_or_insert("a box too small to split could not be decided");
+                        }
+                    }
+                }
+            }
+            if self.decide && best.is_some() {
+                break;
+            }
+        }
+        if self.decide && best.is_some() {
+            return Outcome { best, bound: 0.0 };
+        }
+        let bound = left.min(open.bound());
+        // Boxes cut off by `upper (1 - gap)` hold nothing nearer than that.
+        Outcome { bound: if best.is_some() { bound.min(upper) } else { bound }, best }
+    }
+
+    /// Closes a node without splitting when its constraints fall apart or are all satisfied.
+    fn finish(
+        &mut self,
+        task: &Task,
+        region: &Region,
+        relaxed: &Relaxed,
+        upper: f64,
+        gap: f64,
+        level: usize,
+    ) -> Finish {
+        let clamp = self.clamp(region);
+        let Some(clamp) = clamp else { return Finish::Refuted };
+        let parts = components(self.model, &relaxed.live, region);
+        // Constraints whose variables are all fixed are decided by the point.
+        for &root in &parts.fixed {
+            if !self.holds(&[root], &clamp) {
+                return Finish::Refuted;
+            }
+        }
+        if parts.groups.is_empty() {
+            if !self.holds(&task.roots, &clamp) {
+                // Entailed up to rounding only.
+                return Finish::Open;
+            }
+            let distance = self.metric.distance(self.domains, &task.variables, &clamp);
+            return Finish::Done(Outcome { best: Some((clamp, distance)), bound: distance });
+        }
+        if parts.groups.len() == 1 || level >= 8 {
+            return Finish::Open;
+        }
+        let base = self.metric.distance(self.domains, &task.variables, &clamp);
+        let mut bound = base;
+        let mut x = Some(clamp);
+        for (roots, variables) in parts.groups {
+            let own: Vec<usize> = variables.into_iter().filter(|v| task.variables.contains(v)).collect();
+            let x_clamp = self.clamp(region).unwrap_or_default();
+            let before = self.metric.distance(self.domains, &own, &x_clamp);
+            let part = Task { region: region.clone(), roots, variables: own };
+            let cutoff = if self.decide { f64::INFINITY } else { upper - bound + before };
+            let outcome = self.solve(&part, cutoff, COMPONENT_GAP * gap, level + 1);
+            bound += (outcome.bound - before).max(0.0);
+            match (outcome.best, &mut x) {
+                (Some((y, _)), Some(x)) => part.variables.iter().for_each(|&v| x[v] = y[v]),
+                (None, _) => x = None,
+                _ => {}
+            }
+            if bound >= upper || x.is_none() {
+                // Too far, infeasible, or the limits ran out.
+                return Finish::Done(Outcome { best: None, bound });
+            }
+        }
+        let best = x.map(|x| {
+            let distance = self.metric.distance(self.domains, &task.variables, &x);
+            (x, distance)
+        });
+        match best {
+            Some((x, _)) if !self.holds(&task.roots, &x) => Finish::Open,
+            best => Finish::Done(Outcome { best, bound }),
+        }
+    }
+
+    fn clamp(&self, region: &Region) -> Option<Vec<f64>> {
+        self.metric.clamp(self.domains, region)
+    }
+
+    /// Exact check of some roots at a point.
+    fn holds(&mut self, roots: &[u32], x: &[f64]) -> bool {
+        let program = &self.set.program;
+        self.work.evaluation.run(program, x, Settings::PRODUCE);
+        roots.iter().all(|&r| {
+            let piece = self.model.roots[r as usize].piece;
+            let settings = if piece.exact { Settings::EXACT } else { Settings::PRODUCE };
+            self.work.evaluation.verdict(program, piece.condition, piece.negated, settings).holds()
+        })
+    }
+}
+
+/// What became of a node.
+enum Finish {
+    Done(Outcome),
+    Refuted,
+    Open,
+}
+
+/// True when nothing is left to choose.
+fn is_fixed(range: &Range) -> bool {
+    range.is_fixed()
+}

@@ -1,0 +1,526 @@
+//! Contraction of a node: propagation, the ball of interesting points, and the linear relaxation solved as one projection.
+
+use super::{Search, Task, is_fixed};
+use crate::constraints::model::{NodeId, Slack, Truth, TruthId};
+use crate::constraints::propagate::{CAN_FALSE, CAN_TRUE};
+use crate::expr::Comparison;
+use crate::interval::Interval;
+use crate::qp::Status;
+use crate::region::{Range, Region};
+
+/// Times the whole contraction is repeated while it pays.
+const PASSES: usize = 4;
+/// Rounds of cuts in a pass.
+const ROUNDS: usize = 3;
+/// Another pass is worth its while when a width fell by this share.
+const PAYS: f64 = 0.3;
+/// Coefficients whose whole range is below this share of the row are rounding noise.
+const NOISE: f64 = 1e-11;
+
+/// A contracted node.
+#[derive(Debug)]
+pub(super) struct Relaxed {
+    /// Lower bound on the distance over the task's variables.
+    pub(super) bound: f64,
+    /// Where the relaxation is nearest, in variable order; categories at the nearest level.
+    pub(super) candidate: Vec<f64>,
+    /// Roots that some point of the box might violate.
+    pub(super) live: Vec<u32>,
+    /// Live roots with an undecided disjunction.
+    pub(super) logical: Vec<u32>,
+}
+
+/// A row `coefficients x <= right` of the relaxation, by column.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    coefficients: Vec<f64>,
+    right: f64,
+    /// Propagation sees the row anyway.
+    affine: bool,
+}
+
+/// A comparison that must hold in the box.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    node: NodeId,
+    root: u32,
+    equality: Option<Slack>,
+    affine: bool,
+}
+
+impl Search<'_> {
+    /// Contracts a box; `None` when it is proved to hold no feasible point nearer than `goal`.
+    pub(super) fn relax(
+        &mut self,
+        task: &Task,
+        region: &mut Region,
+        goal: f64,
+        changed: Option<usize>,
+    ) -> Option<Relaxed> {
+        let model = self.model;
+        if !self.work.propagator.load(model, self.domains, region) {
+            return None;
+        }
+        self.work.propagator.clear_queue();
+        match changed {
+            None => task.roots.iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
+            Some(v) => model.users[v].iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
+        }
+        let mut relaxed = None;
+        for pass in 0..PASSES {
+            self.ball(task, region, goal)?;
+            self.work.propagator.run(model, self.domains).ok()?;
+            self.work.propagator.store(model, region);
+            let pays = self.relax_once(task, region, goal, pass, &mut relaxed)?;
+            if !pays {
+                break;
+            }
+        }
+        relaxed
+    }
+
+    /// Ranges no point nearer than `goal` can leave.
+    fn ball(&mut self, task: &Task, region: &Region, goal: f64) -> Option<()> {
+        if goal == f64::INFINITY {
+            return Some(());
+        }
+        let model = self.model;
+        let nearest = |s: &Self, v: usize| -> Option<f64> {
+            let value = match (&region.0[v], model.variable_nodes[v]) {
+                (Range::Interval { .. }, Some(node)) => {
+                    let x = s.work.propagator.state.number(node);
+                    s.domains[v].nearest(s.metric.centre[v], x.lo, x.hi)?
+                }
+                (range, _) => s.metric.nearest(&s.domains[v], v, range)?,
+            };
+            Some(s.metric.term(&s.domains[v], v, value))
+        };
+        let mut total = 0.0;
+        for &v in &task.variables {
+            total += nearest(self, v)?;
+        }
+        if total >= goal * (1.0 + 1e-12) {
+            return None;
+        }
+        for &v in &task.variables {
+            let own = nearest(self, v)?;
+            // Rounding must not cut the goal itself.
+            let rest = (goal - total + own) * (1.0 + 1e-9) + 1e-15;
+            if self.domains[v].is_categorical() {
+                let centre = self.metric.centre[v];
+                if rest < 1.0 && centre >= 0.0 {
+                    let levels = &mut self.work.propagator.state.levels[v];
+                    if levels.contains(centre as usize) && levels.len() > 1 {
+                        *levels =
+                            crate::level_set::LevelSet::from_indices(levels.capacity(), [centre as usize]);
+                        self.work.propagator.touch(v);
+                        model.users[v].iter().for_each(|&r| self.work.propagator.enqueue(r as usize));
+                    }
+                }
+                continue;
+            }
+            if self.metric.weight[v] == 0.0 || model.variable_nodes[v].is_none() {
+                continue;
+            }
+            let radius = (rest / self.metric.weight[v]).sqrt();
+            let centre = self.metric.centre[v];
+            let ball = Interval::new(centre - radius, centre + radius);
+            if self.work.propagator.restrict(model, self.domains, v, ball)? {
+                model.users[v].iter().for_each(|&r| self.work.propagator.enqueue(r as usize));
+            }
+        }
+        Some(())
+    }
+
+    /// The decided comparisons of the live roots, and which roots are live and logical.
+    fn active(&mut self, task: &Task) -> (Vec<Active>, Vec<u32>, Vec<u32>) {
+        let model = self.model;
+        // Natural values, from the variables alone: a constraint that has cut its own nodes would look satisfied.
+        for &v in task.roots.iter().flat_map(|&r| &model.roots[r as usize].variables) {
+            match model.variable_nodes[v] {
+                Some(node) => {
+                    self.work.natural.numbers[node.index()] = self.work.propagator.state.number(node);
+                }
+                None => self.work.natural.levels[v].clone_from(&self.work.propagator.state.levels[v]),
+            }
+        }
+        let (mut active, mut live, mut logical) = (Vec::new(), Vec::new(), Vec::new());
+        for &r in &task.roots {
+            let root = &model.roots[r as usize];
+            let defined = self.work.natural.evaluate(model, &root.steps);
+            if defined && self.work.natural.truths[root.truth.index()] & CAN_FALSE == 0 {
+                continue;
+            }
+            live.push(r);
+            self.work.propagator.refresh(model, r as usize);
+            if !self.collect(r, root.truth, &mut active) {
+                logical.push(r);
+            }
+        }
+        (active, live, logical)
+    }
+
+    /// Adds the comparisons that must hold for a truth to hold; false when a disjunction is undecided.
+    fn collect(&self, root: u32, truth: TruthId, out: &mut Vec<Active>) -> bool {
+        let model = self.model;
+        match model.truth(truth) {
+            Truth::Compare { op, difference, slack } => {
+                if *op != Comparison::NotEqual {
+                    let equality = (*op == Comparison::Equal).then_some(*slack);
+                    let affine = model.affine[difference.index()];
+                    out.push(Active { node: *difference, root, equality, affine });
+                }
+                *op != Comparison::NotEqual
+            }
+            Truth::And(parts) => parts.iter().fold(true, |all, &p| self.collect(root, p, out) && all),
+            Truth::Or(parts) => {
+                let possible: Vec<TruthId> = parts
+                    .iter()
+                    .copied()
+                    .filter(|p| self.work.propagator.state.truths[p.index()] & CAN_TRUE != 0)
+                    .collect();
+                match possible[..] {
+                    [only] => self.collect(root, only, out),
+                    _ => false,
+                }
+            }
+            Truth::Integral(_) => false,
+            Truth::Constant(_) | Truth::Level(..) => true,
+        }
+    }
+
+    /// One pass. Returns whether another one pays.
+    fn relax_once(
+        &mut self,
+        task: &Task,
+        region: &mut Region,
+        goal: f64,
+        pass: usize,
+        relaxed: &mut Option<Relaxed>,
+    ) -> Option<bool> {
+        let model = self.model;
+        let (active, live, logical) = self.active(task);
+        let candidate = self.clamp(region)?;
+        let base = self.metric.distance(self.domains, &task.variables, &candidate);
+        if base >= goal * (1.0 + 1e-12) && goal < f64::INFINITY {
+            return None;
+        }
+        *relaxed = Some(Relaxed { bound: base, candidate, live, logical });
+        if active.is_empty() {
+            return Some(false);
+        }
+        self.choose_columns(region, &active);
+        let n = self.work.columns.variables.len();
+        if n == 0 {
+            return Some(false);
+        }
+        let (lower, upper): (Vec<f64>, Vec<f64>) = self
+            .work
+            .columns
+            .variables
+            .iter()
+            .map(|&v| match region.0[v] {
+                Range::Interval { lower, upper } => (lower, upper),
+                Range::Levels(_) => unreachable!("columns are numbers"),
+            })
+            .unzip();
+        let weights: Vec<f64> =
+            self.work.columns.variables.iter().map(|&v| self.metric.weight[v].max(1e-300)).collect();
+        let centre: Vec<f64> = self.work.columns.variables.iter().map(|&v| self.metric.centre[v]).collect();
+        let metric: Vec<f64> = weights.iter().map(|w| 2.0 * w).collect();
+        self.work.qp.reset(n);
+        self.work.qp.set_box(&lower, &upper);
+        self.work.qp.set_target(&centre);
+        self.work.qp.set_diagonal_metric(&metric);
+        self.work.rows.clear();
+        self.work.estimates.reset(model.operations.len(), n);
+        let mut z: Vec<f64> = (0..n).map(|j| centre[j].clamp(lower[j], upper[j])).collect();
+        self.add_cuts(&active, &z, &lower, &upper, true, false);
+        if pass == 0 {
+            let middle: Vec<f64> = (0..n).map(|j| 0.5 * lower[j] + 0.5 * upper[j]).collect();
+            self.add_cuts(&active, &middle, &lower, &upper, false, false);
+        }
+        let mut value = 0.0;
+        for round in 0..ROUNDS {
+            let status = self.work.qp.resume().ok()?;
+            match status {
+                Status::Infeasible { proved: true } => return None,
+                Status::Infeasible { proved: false } | Status::Unsolved => break,
+                Status::Cutoff | Status::Optimal => {}
+            }
+            z.copy_from_slice(self.work.qp.x());
+            let grown = self.work.qp.value();
+            if round + 1 == ROUNDS || (round > 0 && grown - value < 1e-3 * grown) {
+                break;
+            }
+            value = grown;
+            if !self.add_cuts(&active, &z, &lower, &upper, false, true) {
+                break;
+            }
+        }
+        if let Some(relaxed) = relaxed {
+            for (j, &v) in self.work.columns.variables.iter().enumerate() {
+                relaxed.candidate[v] = z[j];
+            }
+        }
+        self.tighten(task, region, goal, (&lower, &upper), (&weights, &centre), base, relaxed)
+    }
+
+    /// The free numeric variables of the active comparisons' roots.
+    fn choose_columns(&mut self, region: &Region, active: &[Active]) {
+        let columns = &mut self.work.columns;
+        columns.of_variable.fill(None);
+        columns.variables.clear();
+        for atom in active {
+            for &v in &self.model.roots[atom.root as usize].variables {
+                let numeric = matches!(region.0[v], Range::Interval { .. });
+                if numeric && !is_fixed(&region.0[v]) && columns.of_variable[v].is_none() {
+                    columns.of_variable[v] = Some(0);
+                    columns.variables.push(v);
+                }
+            }
+        }
+        columns.variables.sort_unstable();
+        for (j, &v) in columns.variables.iter().enumerate() {
+            columns.of_variable[v] = Some(j as u32);
+        }
+    }
+
+    /// Adds rows of the active comparisons with estimators at `z`: the affine ones when `affine`, the others always; with
+    /// `only_violated`, only rows that `z` violates. Returns whether there were any.
+    fn add_cuts(
+        &mut self,
+        active: &[Active],
+        z: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+        affine: bool,
+        only_violated: bool,
+    ) -> bool {
+        let model = self.model;
+        let mut added = false;
+        let mut built = None;
+        for atom in active {
+            if atom.affine && !affine {
+                continue;
+            }
+            let work = &mut *self.work;
+            if built != Some(atom.root) {
+                let steps = &model.roots[atom.root as usize].steps;
+                work.estimates.run(model, &work.propagator.state, &work.columns, steps, z);
+                built = Some(atom.root);
+            }
+            let tolerance = atom.equality.map(|slack| self.work.propagator.state.tolerance(&slack));
+            // under <= D <= tolerance, and for equalities over >= D >= -tolerance.
+            for below in [true, false] {
+                if !below && tolerance.is_none() {
+                    continue;
+                }
+                let mut row = Row { affine: atom.affine, ..Row::default() };
+                {
+                    let constant_node = match model.operation(atom.node) {
+                        crate::constraints::model::Operation::Variable(v) => Some(*v),
+                        _ => None,
+                    };
+                    let error;
+                    if let Some(v) = constant_node {
+                        row.coefficients = vec![0.0; z.len()];
+                        if let Some(column) = self.work.columns.of_variable[v] {
+                            row.coefficients[column as usize] = if below { 1.0 } else { -1.0 };
+                        }
+                        row.right = 0.0;
+                        error = 0.0;
+                    } else {
+                        let (coefficients, constant, e) = self.work.estimates.get(atom.node, below);
+                        if !e.is_finite() {
+                            continue;
+                        }
+                        let sign = if below { 1.0 } else { -1.0 };
+                        row.coefficients = coefficients.iter().map(|c| sign * c).collect();
+                        row.right = -sign * constant;
+                        error = e;
+                    }
+                    row.right += error + tolerance.unwrap_or(0.0);
+                }
+                if !self.clean(&mut row, lower, upper) {
+                    continue;
+                }
+                let activity: f64 = row.coefficients.iter().zip(z).map(|(a, x)| a * x).sum();
+                let scale: f64 = row.coefficients.iter().zip(z).map(|(a, x)| (a * x).abs()).sum();
+                if only_violated && activity <= row.right + 1e-9 * scale.max(1e-12) {
+                    continue;
+                }
+                self.work.qp.push_le(&row.coefficients, row.right);
+                self.work.rows.push(row);
+                added = true;
+            }
+        }
+        added
+    }
+
+    /// Folds rounding noise into the right side; false when nothing is left of the row or the box cannot violate it.
+    fn clean(&self, row: &mut Row, lower: &[f64], upper: &[f64]) -> bool {
+        let mut scale = 0.0_f64;
+        for (j, a) in row.coefficients.iter().enumerate() {
+            scale = scale.max(a.abs() * (upper[j] - lower[j]));
+        }
+        if !(scale.is_finite() && row.right.is_finite()) {
+            return false;
+        }
+        let mut largest = 0.0;
+        let mut magnitude = row.right.abs();
+        for (j, a) in row.coefficients.iter_mut().enumerate() {
+            if *a == 0.0 {
+                continue;
+            }
+            let low = if *a > 0.0 { *a * lower[j] } else { *a * upper[j] };
+            if a.abs() * (upper[j] - lower[j]) < NOISE * scale {
+                row.right -= low;
+                row.right += f64::EPSILON * 4.0 * (row.right.abs() + low.abs());
+                *a = 0.0;
+                continue;
+            }
+            largest += if *a > 0.0 { *a * upper[j] } else { *a * lower[j] };
+            magnitude += low.abs();
+        }
+        if largest <= row.right {
+            return false;
+        }
+        // A row that no point satisfies is for the certificate to find; one of noise alone says nothing.
+        if row.coefficients.iter().all(|&a| a == 0.0) {
+            return row.right < -1e-9 * magnitude.max(1e-300);
+        }
+        true
+    }
+
+    /// Bounds from the rows one by one, and from the multipliers. Returns whether another pass pays.
+    #[expect(clippy::too_many_arguments, reason = "one place, and all of it is the state of a pass")]
+    fn tighten(
+        &mut self,
+        task: &Task,
+        region: &mut Region,
+        goal: f64,
+        (lower, upper): (&[f64], &[f64]),
+        (weights, centre): (&[f64], &[f64]),
+        base: f64,
+        relaxed: &mut Option<Relaxed>,
+    ) -> Option<bool> {
+        let n = lower.len();
+        let model = self.model;
+        let mut ranges: Vec<Interval> = (0..n).map(|j| Interval::new(lower[j], upper[j])).collect();
+        let multipliers = self.work.qp.row_multipliers();
+        // a x <= b, the aggregated row.
+        let mut a = vec![0.0; n];
+        let mut b = 0.0;
+        let mut magnitude = 0.0;
+        for (row, &lambda) in self.work.rows.iter().zip(multipliers) {
+            let lambda = lambda.max(0.0);
+            if lambda > 0.0 && lambda.is_finite() {
+                for j in 0..n {
+                    a[j] += lambda * row.coefficients[j];
+                }
+                b += lambda * row.right;
+                magnitude += (lambda * row.right).abs();
+            }
+        }
+        // q_j(x) = w_j (x - c_j)^2 + a_j x, and the sum of the minima less b is a lower bound.
+        let minimum = |j: usize| {
+            let x = (centre[j] - a[j] / (2.0 * weights[j])).clamp(lower[j], upper[j]);
+            (weights[j] * (x - centre[j]).powi(2) + a[j] * x, (a[j] * x).abs())
+        };
+        let mut columns_bound = -b;
+        let mut columns_base = 0.0;
+        for (j, &v) in self.work.columns.variables.iter().enumerate() {
+            let (value, size) = minimum(j);
+            columns_bound += value;
+            magnitude += size;
+            if task.variables.contains(&v) {
+                let x = self.domains[v].nearest(centre[j], lower[j], upper[j])?;
+                columns_base += self.metric.term(&self.domains[v], v, x);
+            }
+        }
+        columns_bound -= 1e-13 * (n as f64 + 4.0) * magnitude;
+        let others = base - columns_base;
+        let bound = (columns_bound + others).max(base);
+        if goal < f64::INFINITY {
+            if bound >= goal * (1.0 + 1e-12) {
+                return None;
+            }
+            // Points nearer than the goal have q_j(x) <= goal - bound + min q_j.
+            let room = goal - (columns_bound + others) + 1e-9 * goal.abs() + 1e-13 * magnitude;
+            for j in 0..n {
+                let (least, _) = minimum(j);
+                let t = least + room;
+                // w (x - m)^2 <= t - a c + a^2 / (4 w), with m = c - a / (2 w).
+                let m = centre[j] - a[j] / (2.0 * weights[j]);
+                let square = (t - a[j] * centre[j]) / weights[j] + (a[j] / (2.0 * weights[j])).powi(2);
+                if square.is_finite() && square >= 0.0 {
+                    let radius = square.sqrt();
+                    let slack = 1e-9 * (radius + m.abs() * 1e-3) + 1e-12 * centre[j].abs();
+                    ranges[j] = ranges[j].intersect(Interval::new(m - radius - slack, m + radius + slack));
+                }
+            }
+        }
+        if let Some(relaxed) = relaxed {
+            relaxed.bound = relaxed.bound.max(bound);
+        }
+        for row in &self.work.rows {
+            if !row.affine {
+                propagate_row(row, &mut ranges);
+            }
+        }
+        let mut pays = false;
+        for j in 0..n {
+            let v = self.work.columns.variables[j];
+            let range = ranges[j];
+            if range.is_empty() {
+                // Certificates are re-checked before anything is pruned: an empty bound here is rounding or a cut-off.
+                if range.lo - range.hi > 1e-9 * (upper[j] - lower[j]) {
+                    return None;
+                }
+                continue;
+            }
+            if self.work.propagator.restrict(model, self.domains, v, range)? {
+                for &r in &model.users[v] {
+                    self.work.propagator.enqueue(r as usize);
+                }
+                pays |=
+                    range.width() <= (1.0 - PAYS) * (upper[j] - lower[j]) || self.domains[v].is_discrete();
+            }
+        }
+        self.work.propagator.store(model, region);
+        Some(pays)
+    }
+}
+
+/// Each variable is what the row leaves to it, rounded outward.
+fn propagate_row(row: &Row, ranges: &mut [Interval]) {
+    let mut least = Interval::point(0.0);
+    for (a, range) in row.coefficients.iter().zip(ranges.iter()) {
+        if *a != 0.0 {
+            least = least + *range * *a;
+        }
+    }
+    let scale = row.right.abs() + least.lo.abs();
+    for (j, &a) in row.coefficients.iter().enumerate() {
+        if a == 0.0 || !least.lo.is_finite() {
+            continue;
+        }
+        let own = ranges[j] * a;
+        // right - (least - own), with a margin for the difference of two rounded sums.
+        let rest = row.right - (least.lo - own.lo)
+            + 1e-14 * (scale + own.magnitude()) * row.coefficients.len() as f64;
+        let bound = rest / a;
+        let bound = if a > 0.0 { bound + bound.abs() * 1e-15 } else { bound - bound.abs() * 1e-15 };
+        if a > 0.0 {
+            if bound < ranges[j].hi {
+                ranges[j].hi = bound;
+            }
+        } else if bound > ranges[j].lo {
+            ranges[j].lo = bound;
+        }
+        if ranges[j].is_empty() {
+            return;
+        }
+    }
+}

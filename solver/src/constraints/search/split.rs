@@ -1,0 +1,171 @@
+//! Which variable to split, and where.
+
+use super::relaxation::Relaxed;
+use super::{Search, Task, is_fixed};
+use crate::level_set::LevelSet;
+use crate::region::{Range, Region};
+
+/// Weight of an undecided disjunction's variables, together.
+const LOGICAL: f64 = 2.0;
+
+impl Search<'_> {
+    /// Two halves of a box, the one to look at first last; `None` when no free variable of a live constraint is left.
+    pub(super) fn split(
+        &mut self,
+        task: &Task,
+        region: &Region,
+        relaxed: &Relaxed,
+    ) -> Option<[(Region, usize); 2]> {
+        let v = self.choose(task, region, relaxed)?;
+        self.halves(region, v, relaxed.candidate[v])
+    }
+
+    fn choose(&mut self, task: &Task, region: &Region, relaxed: &Relaxed) -> Option<usize> {
+        let model = self.model;
+        let mut score = vec![0.0_f64; self.domains.len()];
+        let free = |v: usize| !is_fixed(&region.0[v]) && task.variables.contains(&v);
+        let width = |v: usize| match &region.0[v] {
+            Range::Interval { lower, upper } => {
+                let (l, u) = self.domains[v].bounds();
+                (upper - lower) / (u - l)
+            }
+            Range::Levels(levels) => levels.len() as f64 / self.domains[v].levels().unwrap_or(1) as f64,
+        };
+        let x = &relaxed.candidate;
+        let mut columns = vec![None; self.domains.len()];
+        let mut atoms = Vec::new();
+        for &r in &relaxed.live {
+            let root = &model.roots[r as usize];
+            let variables: Vec<usize> = root.variables.iter().copied().filter(|&v| free(v)).collect();
+            if relaxed.logical.contains(&r) {
+                for &v in &variables {
+                    score[v] += LOGICAL / variables.len() as f64 * width(v);
+                }
+            }
+            let numeric: Vec<usize> =
+                variables.iter().copied().filter(|&v| model.variable_nodes[v].is_some()).collect();
+            if numeric.is_empty() {
+                continue;
+            }
+            for (j, &v) in numeric.iter().enumerate() {
+                columns[v] = Some(j as u32);
+            }
+            let point = &mut self.work.local.point;
+            point.evaluate(model, root, x);
+            atoms.clear();
+            point.atoms(model, r, x, &|_| true, &mut atoms);
+            let mut gradient = vec![0.0; numeric.len()];
+            let mut low = vec![0.0; numeric.len()];
+            for atom in &atoms {
+                let excess = atom.excess();
+                if excess == 0.0 {
+                    continue;
+                }
+                point.gradient(model, root, atom.node, x, &columns, &mut gradient);
+                // The gradient's variation over the box, sampled at the two far corners of the candidate: a cheap stand-in for the
+                // width of the interval gradient.
+                let norm: f64 = numeric
+                    .iter()
+                    .enumerate()
+                    .map(|(j, &v)| gradient[j] * gradient[j] / self.metric.weight[v].max(1e-300))
+                    .sum::<f64>()
+                    .sqrt();
+                let mut spread = vec![0.0_f64; numeric.len()];
+                for upper_corner in [false, true] {
+                    let mut corner = x.clone();
+                    for &v in &numeric {
+                        if let Range::Interval { lower, upper } = region.0[v] {
+                            corner[v] = if upper_corner { upper } else { lower };
+                        }
+                    }
+                    point.evaluate(model, root, &corner);
+                    point.gradient(model, root, atom.node, &corner, &columns, &mut low);
+                    for j in 0..numeric.len() {
+                        let change = (low[j] - gradient[j]).abs();
+                        spread[j] =
+                            spread[j].max(if change.is_finite() { change } else { 1e6 * norm.max(1.0) });
+                    }
+                }
+                point.evaluate(model, root, x);
+                let share: Vec<f64> = numeric
+                    .iter()
+                    .enumerate()
+                    .map(|(j, &v)| match region.0[v] {
+                        Range::Interval { lower, upper } => spread[j] * (upper - lower),
+                        Range::Levels(_) => 0.0,
+                    })
+                    .collect();
+                let total: f64 = share.iter().sum();
+                let size = if norm > 0.0 && excess.is_finite() { excess / norm } else { 1.0 };
+                if total > 0.0 && total.is_finite() {
+                    for (j, &v) in numeric.iter().enumerate() {
+                        score[v] += size * share[j] / total;
+                    }
+                }
+            }
+            for &v in &numeric {
+                columns[v] = None;
+            }
+        }
+        let mut read = vec![false; self.domains.len()];
+        for &r in &relaxed.live {
+            model.roots[r as usize].variables.iter().for_each(|&v| read[v] = true);
+        }
+        // A fractional integer that the relaxation cannot see comes before a blind cut by width.
+        let fallback = |v: usize| {
+            let fractional = match &region.0[v] {
+                Range::Interval { lower, upper } if self.domains[v].is_discrete() => {
+                    self.domains[v].nearest(x[v], *lower, *upper).is_some_and(|n| n != x[v])
+                }
+                _ => false,
+            };
+            width(v) + if fractional { 1.0 } else { 0.0 }
+        };
+        (0..self.domains.len())
+            .filter(|&v| free(v) && read[v])
+            .map(|v| (score[v], fallback(v), v))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)))
+            .map(|(_, _, v)| v)
+    }
+
+    /// Halves of a range: numbers between the middle and the candidate, categories the centre's level against the rest.
+    fn halves(&self, region: &Region, v: usize, candidate: f64) -> Option<[(Region, usize); 2]> {
+        let domain = &self.domains[v];
+        let (first, second) = match &region.0[v] {
+            Range::Levels(levels) => {
+                let own =
+                    if levels.contains(candidate as usize) { candidate as usize } else { levels.first()? };
+                let mut rest = levels.clone();
+                rest.remove(own);
+                (Range::Levels(LevelSet::from_indices(levels.capacity(), [own])), Range::Levels(rest))
+            }
+            Range::Interval { lower, upper } => {
+                let middle = 0.5 * lower + 0.5 * upper;
+                let (below, above) = if domain.is_discrete() {
+                    let mut below = domain.floor(middle)?.max(*lower);
+                    if below >= *upper {
+                        below = domain.floor(upper.next_down())?;
+                    }
+                    (below, domain.ceil(below.next_up())?)
+                } else {
+                    let at = 0.5 * middle + 0.5 * candidate.clamp(*lower, *upper);
+                    // Never a sliver.
+                    let at = at.clamp(lower + 0.1 * (upper - lower), upper - 0.1 * (upper - lower));
+                    if !(at > *lower && at < *upper) {
+                        return None;
+                    }
+                    (at, at.next_up())
+                };
+                let low = Range::Interval { lower: *lower, upper: below };
+                let high = Range::Interval { lower: above, upper: *upper };
+                if candidate <= below { (low, high) } else { (high, low) }
+            }
+        };
+        let with = |range: Range| {
+            let mut half = region.clone();
+            half.0[v] = range;
+            (half, v)
+        };
+        Some([with(second), with(first)])
+    }
+}

@@ -1,0 +1,473 @@
+//! Second-order branching: the split whose two children promise the largest products of bound gains.
+
+use super::cells::FeatureCells;
+use super::links::{FeatureLinks, Links};
+use super::model::{Model, NONE, SKETCH_DIM};
+use super::node::Node;
+
+/// A chosen split. Cells of one side; the other side keeps the rest of the box.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Split {
+    pub(crate) feature: usize,
+    /// Words of the variable's left cells.
+    pub(crate) left: Vec<u64>,
+    /// First-order gain of each side: valid additions to the plain bound.
+    pub(crate) gains: [f64; 2],
+    /// Estimated gain of each side.
+    pub(crate) estimates: [f64; 2],
+}
+
+/// A candidate split: the first `prefix` positions of the variable's order, or position `single` alone.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    feature: u32,
+    prefix: u32,
+    single: u32,
+    gains: [f64; 2],
+    score: f64,
+}
+
+/// `sum z v` of each block, in the coordinates of one matrix; computed when first needed.
+#[derive(Debug, Default)]
+struct BlockSums {
+    sums: Vec<f64>,
+    known: Vec<bool>,
+    displacement: Vec<f64>,
+}
+
+/// Buffers of [`choose`].
+#[derive(Debug, Default)]
+pub(crate) struct BranchScratch {
+    candidates: Vec<Candidate>,
+    /// Position of each segment in the order of its variable.
+    position: Vec<u32>,
+    order: Vec<u32>,
+    table: Vec<f64>,
+    /// Suffix minima; masses by end and by start.
+    suffix: Vec<f64>,
+    ends: Vec<f64>,
+    begins: Vec<f64>,
+    gains: [Vec<f64>; 2],
+    mass: Vec<f64>,
+    class_cost: Vec<f64>,
+    class_mass: Vec<f64>,
+    class_span: Vec<(u32, u32)>,
+    sketch: BlockSums,
+    exact: BlockSums,
+    pub(crate) split: Split,
+}
+
+/// Candidates that get a second-order score.
+const KEPT: usize = 48;
+/// Candidates whose second-order score is computed exactly, when it was estimated from projected vectors first.
+const FINALISTS: usize = 8;
+
+/// What branching is based on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Basis<'a> {
+    /// Costs of the items in the plain relaxation.
+    pub(crate) g: &'a [f64],
+    /// Bound of each segment, which orders the levels of a category.
+    pub(crate) segment_bound: &'a [f64],
+    pub(crate) curvature: f64,
+    /// How much a child must gain to be pruned.
+    pub(crate) need: f64,
+}
+
+/// Chooses a split into `scratch.split`. False when no variable tells items apart.
+pub(crate) fn choose(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    basis: Basis<'_>,
+    scratch: &mut BranchScratch,
+) -> bool {
+    model.kernels.dispatch(
+        #[inline(always)]
+        || list_candidates(model, node, links, basis, scratch),
+    );
+    if scratch.candidates.is_empty() {
+        return false;
+    }
+    if scratch.candidates.len() > KEPT {
+        keep_best(&mut scratch.candidates, KEPT);
+    }
+    scratch.sketch.reset(node);
+    scratch.exact.reset(node);
+    if basis.curvature > 0.0 && !model.sketch.is_empty() && scratch.candidates.len() > FINALISTS {
+        for k in 0..scratch.candidates.len() {
+            let estimates = estimate(model, node, links, basis, scratch, k, true);
+            scratch.candidates[k].score = second_score(estimates, basis.need);
+        }
+        keep_best(&mut scratch.candidates, FINALISTS);
+    }
+    let mut best: Option<(f64, usize, [f64; 2])> = None;
+    for k in 0..scratch.candidates.len() {
+        let estimates = estimate(model, node, links, basis, scratch, k, false);
+        let score = second_score(estimates, basis.need);
+        if best.is_none_or(|(s, ..)| score > s) {
+            best = Some((score, k, estimates));
+        }
+    }
+    let (_, k, estimates) = best.expect("there is a candidate");
+    let candidate = scratch.candidates[k];
+    let feature = &links.features[candidate.feature as usize];
+    let split = &mut scratch.split;
+    split.feature = feature.feature as usize;
+    split.gains = candidate.gains;
+    split.estimates = estimates;
+    split.left.clear();
+    split.left.resize(model.cells.words(split.feature).len(), 0);
+    for segment in links.segments(feature) {
+        if on_left(&candidate, scratch.position[segment]) {
+            for &cell in links.cells(segment) {
+                split.left[cell as usize / 64] |= 1 << (cell % 64);
+            }
+        }
+    }
+    true
+}
+
+/// Keeps the candidates with the highest scores, in a fixed order.
+fn keep_best(candidates: &mut Vec<Candidate>, n: usize) {
+    let key = |c: &Candidate| (c.feature, c.prefix, c.single);
+    candidates
+        .select_nth_unstable_by(n, |a, b| b.score.total_cmp(&a.score).then_with(|| key(a).cmp(&key(b))));
+    candidates.truncate(n);
+    candidates.sort_unstable_by_key(key);
+}
+
+fn second_score(estimates: [f64; 2], need: f64) -> f64 {
+    let [left, right] = estimates.map(|e| (e / need).clamp(1e-4, 1.0));
+    left * right + 0.001 * left.min(right)
+}
+
+/// First-order gain plus half the curvature times the squared displacement, for each side.
+fn estimate(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    basis: Basis<'_>,
+    scratch: &mut BranchScratch,
+    k: usize,
+    sketched: bool,
+) -> [f64; 2] {
+    let candidate = scratch.candidates[k];
+    let mut estimates = candidate.gains;
+    if basis.curvature > 0.0 {
+        for (side, estimate) in estimates.iter_mut().enumerate() {
+            let moved = displacement_sq(model, node, links, &candidate, side, basis.g, scratch, sketched);
+            *estimate += 0.5 * basis.curvature * moved;
+        }
+    }
+    estimates
+}
+
+#[inline(always)]
+fn list_candidates(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    basis: Basis<'_>,
+    scratch: &mut BranchScratch,
+) {
+    scratch.candidates.clear();
+    scratch.position.clear();
+    scratch.position.resize(links.segment_starts.len() - 1, 0);
+    let n_classes = links.classes.len();
+    scratch.class_cost.clear();
+    scratch.class_cost.resize(n_classes, f64::INFINITY);
+    scratch.class_mass.clear();
+    scratch.class_mass.resize(n_classes, 0.0);
+    for (&i, &k) in links.members.iter().zip(&links.member_class) {
+        let (g, k) = (basis.g[i as usize], k as usize);
+        scratch.class_cost[k] = if g < scratch.class_cost[k] { g } else { scratch.class_cost[k] };
+        scratch.class_mass[k] += node.z[i as usize];
+    }
+    scratch.class_span.clear();
+    scratch.class_span.resize(links.classes.len(), (0, 0));
+    for (number, feature) in links.features.iter().enumerate() {
+        order_segments(model, links, feature, basis.segment_bound, scratch);
+        score_prefixes(links, number, feature, basis.need, scratch);
+        if matches!(model.cells.feature(feature.feature as usize), FeatureCells::Levels(_))
+            && feature.n_segments > 2
+        {
+            score_singles(links, number, feature, basis.need, scratch);
+        }
+    }
+}
+
+fn on_left(candidate: &Candidate, position: u32) -> bool {
+    if candidate.single == NONE { position < candidate.prefix } else { position == candidate.single }
+}
+
+/// Numbers keep their order; levels are ordered by their bounds.
+#[inline(always)]
+fn order_segments(
+    model: &Model<'_>,
+    links: &Links,
+    feature: &FeatureLinks,
+    bounds: &[f64],
+    scratch: &mut BranchScratch,
+) {
+    let segments = links.segments(feature);
+    let categorical = matches!(model.cells.feature(feature.feature as usize), FeatureCells::Levels(_));
+    scratch.order.clear();
+    scratch.order.extend(0..feature.n_segments);
+    if categorical {
+        let bounds = &bounds[segments.clone()];
+        scratch.order.sort_by(|&a, &b| bounds[a as usize].total_cmp(&bounds[b as usize]));
+    }
+    for (position, &segment) in scratch.order.iter().enumerate() {
+        scratch.position[segments.start + segment as usize] = position as u32;
+    }
+    let position = &scratch.position[segments];
+    for link in links.links_of(feature) {
+        for k in link.first_class as usize..link.end_class as usize {
+            let runs = links.runs_of(&links.classes[k]);
+            let span = if categorical {
+                let all = runs.iter().flat_map(|&(a, b)| a..b).map(|s| position[s as usize]);
+                all.fold((NONE, 0), |(low, high), p| (low.min(p), high.max(p)))
+            } else {
+                (runs[0].0, runs[0].1 - 1)
+            };
+            scratch.class_span[k] = span;
+        }
+    }
+}
+
+/// Cheapest item of a link at each position.
+#[inline(always)]
+fn fill_table(links: &Links, number: usize, first_segment: usize, n: usize, scratch: &mut BranchScratch) {
+    let BranchScratch { table, position, class_cost, .. } = scratch;
+    let link = &links.links[number];
+    table.clear();
+    table.resize(n, if link.has_free { class_cost[link.end_class as usize] } else { f64::INFINITY });
+    for k in link.first_class as usize..link.end_class as usize {
+        for &(first, end) in links.runs_of(&links.classes[k]) {
+            for segment in first as usize..end as usize {
+                let entry = &mut table[position[first_segment + segment] as usize];
+                *entry = if class_cost[k] < *entry { class_cost[k] } else { *entry };
+            }
+        }
+    }
+}
+
+fn pre_score(gains: [f64; 2], mass: f64, need: f64) -> f64 {
+    mass + 0.5 * (gains[0] / need).min(1.0) + 0.5 * (gains[1] / need).min(1.0)
+}
+
+#[inline(always)]
+fn score_prefixes(
+    links: &Links,
+    number: usize,
+    feature: &FeatureLinks,
+    need: f64,
+    scratch: &mut BranchScratch,
+) {
+    let n = feature.n_segments as usize;
+    for gains in &mut scratch.gains {
+        gains.clear();
+        gains.resize(n, 0.0);
+    }
+    scratch.mass.clear();
+    scratch.mass.resize(n, 0.0);
+    for link_number in feature.first_link as usize..feature.end_link as usize {
+        let link = &links.links[link_number];
+        fill_table(links, link_number, feature.first_segment as usize, n, scratch);
+        let BranchScratch { table, suffix, ends, begins, gains, mass, class_mass, class_span, .. } =
+            &mut *scratch;
+        suffix.clear();
+        suffix.resize(n + 1, f64::INFINITY);
+        ends.clear();
+        ends.resize(n + 1, 0.0);
+        begins.clear();
+        begins.resize(n + 1, 0.0);
+        for k in link.first_class as usize..link.end_class as usize {
+            ends[class_span[k].1 as usize + 1] += class_mass[k];
+            begins[class_span[k].0 as usize] += class_mass[k];
+        }
+        for p in (0..n).rev() {
+            suffix[p] = suffix[p + 1].min(table[p]);
+            begins[p] += begins[p + 1];
+        }
+        let min = suffix[0];
+        let (mut prefix, mut left) = (f64::INFINITY, 0.0);
+        for p in 1..n {
+            prefix = prefix.min(table[p - 1]);
+            left += ends[p];
+            gains[0][p] += prefix - min;
+            gains[1][p] += suffix[p] - min;
+            mass[p] += left.min(begins[p]);
+        }
+    }
+    for p in 1..n {
+        let gains = [scratch.gains[0][p], scratch.gains[1][p]];
+        let score = pre_score(gains, scratch.mass[p], need);
+        scratch.candidates.push(Candidate {
+            feature: number as u32,
+            prefix: p as u32,
+            single: NONE,
+            gains,
+            score,
+        });
+    }
+}
+
+/// One level (segment) of a category against the rest.
+fn score_singles(
+    links: &Links,
+    number: usize,
+    feature: &FeatureLinks,
+    need: f64,
+    scratch: &mut BranchScratch,
+) {
+    let n = feature.n_segments as usize;
+    // Position 0 alone is a prefix already.
+    for p in 1..n as u32 {
+        let (mut gains, mut mass) = ([0.0; 2], 0.0);
+        for link_number in feature.first_link as usize..feature.end_link as usize {
+            let link = &links.links[link_number];
+            let free =
+                if link.has_free { scratch.class_cost[link.end_class as usize] } else { f64::INFINITY };
+            let (mut inside, mut outside) = (free, free);
+            let (mut only_inside, mut only_outside) = (0.0, 0.0);
+            for k in link.first_class as usize..link.end_class as usize {
+                let cost = scratch.class_cost[k];
+                let (low, high) = scratch.class_span[k];
+                let covers = covers(links, k, feature, p, &scratch.position);
+                if covers {
+                    inside = inside.min(cost);
+                } else {
+                    only_outside += scratch.class_mass[k];
+                }
+                if covers && low == high {
+                    only_inside += scratch.class_mass[k];
+                } else {
+                    outside = outside.min(cost);
+                }
+            }
+            let min = inside.min(outside);
+            gains[0] += inside - min;
+            gains[1] += outside - min;
+            mass += f64::min(only_inside, only_outside);
+        }
+        let score = pre_score(gains, mass, need);
+        scratch.candidates.push(Candidate { feature: number as u32, prefix: 0, single: p, gains, score });
+    }
+}
+
+fn covers(links: &Links, class: usize, feature: &FeatureLinks, position: u32, positions: &[u32]) -> bool {
+    let positions = &positions[links.segments(feature)];
+    links
+        .runs_of(&links.classes[class])
+        .iter()
+        .any(|&(a, b)| (a..b).any(|s| positions[s as usize] == position))
+}
+
+impl BlockSums {
+    fn reset(&mut self, node: &Node) {
+        self.known.clear();
+        self.known.resize(node.n_blocks(), false);
+    }
+
+    /// `sum z v` of a block.
+    fn sum(
+        &mut self,
+        model: &Model<'_>,
+        node: &Node,
+        (matrix, stride): (&[f64], usize),
+        block: usize,
+    ) -> &[f64] {
+        if self.sums.len() < node.n_blocks() * stride {
+            self.sums.resize(node.n_blocks() * stride, 0.0);
+        }
+        let sum = &mut self.sums[block * stride..(block + 1) * stride];
+        if !self.known[block] {
+            self.known[block] = true;
+            sum.fill(0.0);
+            for i in node.block(block) {
+                if node.z[i] > 0.0 {
+                    let item = node.items[i] as usize;
+                    model.kernels.add_scaled(sum, node.z[i], &matrix[item * stride..(item + 1) * stride]);
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// `|D|^2`, where `D` moves `u` when the node is restricted to one side: the weight of items that only touch the other side goes to the
+/// remaining items of their block in proportion, or to the cheapest remaining one when no weight is left.
+#[expect(clippy::too_many_arguments, reason = "one call site, all of it read")]
+fn displacement_sq(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    candidate: &Candidate,
+    side: usize,
+    g: &[f64],
+    scratch: &mut BranchScratch,
+    sketched: bool,
+) -> f64 {
+    let feature = &links.features[candidate.feature as usize];
+    let BranchScratch { class_span, class_mass, position, sketch, exact, .. } = scratch;
+    let (matrix, stride, sums) = if sketched {
+        (&model.sketch[..], SKETCH_DIM, sketch)
+    } else {
+        (&model.factor[..], model.stride, exact)
+    };
+    let row = |i: u32| {
+        let item = node.items[i as usize] as usize;
+        &matrix[item * stride..(item + 1) * stride]
+    };
+    let mut displacement = std::mem::take(&mut sums.displacement);
+    displacement.clear();
+    displacement.resize(stride, 0.0);
+    let mut any = false;
+    for link in links.links_of(feature) {
+        let classes = link.first_class as usize..link.end_class as usize;
+        // True when the class lies wholly on the side that is cut off.
+        let gone = |k: usize| {
+            let (low, high) = class_span[k];
+            match (candidate.single, side) {
+                (NONE, 0) => low >= candidate.prefix,
+                (NONE, _) => high < candidate.prefix,
+                (single, 0) => !covers(links, k, feature, single, position),
+                (single, _) => low == high && low == single,
+            }
+        };
+        let lost: f64 = classes.clone().filter(|&k| gone(k)).map(|k| class_mass[k]).sum();
+        if lost < 1e-9 {
+            continue;
+        }
+        any = true;
+        let left = 1.0 - lost;
+        // With mass left: D = (lost / left) (sum z v - gone) - gone.
+        let share = if left > 1e-6 { 1.0 / left } else { 1.0 };
+        for k in classes.clone().filter(|&k| class_mass[k] > 0.0 && gone(k)) {
+            for &i in links.members_of(&links.classes[k]) {
+                if node.z[i as usize] > 0.0 {
+                    model.kernels.add_scaled(&mut displacement, -share * node.z[i as usize], row(i));
+                }
+            }
+        }
+        let block = link.block as usize;
+        if left > 1e-6 {
+            let sum = sums.sum(model, node, (matrix, stride), block);
+            model.kernels.add_scaled(&mut displacement, lost / left, sum);
+            continue;
+        }
+        let is_gone = |i: usize| {
+            let holds = |k: usize| links.members_of(&links.classes[k]).contains(&(i as u32));
+            classes.clone().any(|k| gone(k) && holds(k))
+        };
+        let heir = node.block(block).filter(|&i| !is_gone(i)).min_by(|&a, &b| g[a].total_cmp(&g[b]));
+        if let Some(heir) = heir {
+            model.kernels.add_scaled(&mut displacement, lost, row(heir as u32));
+        }
+    }
+    let length_sq = if any { model.kernels.dot(&displacement, &displacement) } else { 0.0 };
+    sums.displacement = displacement;
+    length_sq
+}

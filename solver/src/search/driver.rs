@@ -1,0 +1,282 @@
+//! The whole search: start heuristics, rounds of subtrees, report.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::SearchError;
+use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
+use super::model::Model;
+use super::node::OpenNode;
+use super::options::SearchOptions;
+use super::pool::{Found, Pool, Undecided};
+use super::problem::Problem;
+use super::report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
+use super::subtree::{Context, Worker};
+
+/// Nodes of a subtree before what is left of it returns to the queue.
+const SUBTREE_NODES: u64 = 100;
+/// Subtrees of a round: all start from the same incumbent, and their results are merged in order, so that the search does not depend on the number
+/// of threads.
+const SUBTREES: usize = 8;
+/// Local searches from random cells, beside those from the start points.
+const RANDOM_STARTS: usize = 20;
+/// Start points used at most, best first.
+const MAX_START_POINTS: usize = 10;
+
+/// A queued node; the heap pops the lowest bound, the oldest of equals.
+struct Queued {
+    node: OpenNode,
+    number: u64,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Queued {}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.node.bound.total_cmp(&self.node.bound).then(other.number.cmp(&self.number))
+    }
+}
+
+/// State of the search between rounds.
+struct Search<'a> {
+    problem: &'a Problem<'a>,
+    options: &'a SearchOptions,
+    started: Instant,
+    pool: Pool,
+    undecided: Undecided,
+    queue: BinaryHeap<Queued>,
+    numbers: u64,
+    nodes: u64,
+}
+
+/// Runs the search on a checked problem.
+pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
+    let started = Instant::now();
+    let mut search = Search {
+        problem,
+        options,
+        started,
+        pool: Pool::new(options.k_best),
+        undecided: Undecided::default(),
+        queue: BinaryHeap::new(),
+        numbers: 0,
+        nodes: 0,
+    };
+    let Some(model) = Model::new(problem) else {
+        return Ok(search.report(StopReason::Exhausted));
+    };
+    let neighbours = Neighbours::new(&model);
+    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
+    let context = Context { model: &model, neighbours: &neighbours, options, deadline };
+    search.push(OpenNode {
+        bound: f64::NEG_INFINITY,
+        cells: model.cells.full().into(),
+        weights: Box::new([]),
+    });
+    search.start(&context);
+    let reason = search.rounds(&context)?;
+    Ok(search.report(reason))
+}
+
+impl Search<'_> {
+    fn push(&mut self, node: OpenNode) {
+        self.queue.push(Queued { node, number: self.numbers });
+        self.numbers += 1;
+    }
+
+    fn cutoff(&self) -> f64 {
+        self.options.cutoff(self.pool.worst())
+    }
+
+    /// Local searches from the best start points and from random cells.
+    fn start(&mut self, context: &Context<'_>) {
+        let model = context.model;
+        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
+        rng.set_stream(1);
+        let mut starts: Vec<(f64, Vec<u32>)> = Vec::new();
+        for x in self.options.start_points.iter().filter(|x| x.len() == model.n_features()) {
+            let cells = cells_of(model, x);
+            let leaves: Vec<usize> = (0..model.trees.len())
+                .map(|t| model.item_leaf[model.descend(t, &cells) as usize] as usize)
+                .collect();
+            let value = self.problem.objective.value(&leaves);
+            if self.problem.allows(x) {
+                self.pool.insert(&Found { objective: value, leaves, x: x.clone() });
+            }
+            starts.push((value, cells));
+        }
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        starts.dedup();
+        starts.truncate(MAX_START_POINTS);
+        let mut local = LocalSearch::default();
+        let random = (0..RANDOM_STARTS).map(|_| None);
+        for start in starts.into_iter().map(|(_, cells)| Some(cells)).chain(random) {
+            let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));
+            if let Some(found) = local.improve(model, context.neighbours, &cells, context.limits(), &mut rng)
+            {
+                self.pool.insert(&found);
+            }
+            if context.must_stop() {
+                break;
+            }
+        }
+        self.announce();
+    }
+
+    /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
+    fn rounds(&mut self, context: &Context<'_>) -> Result<StopReason, SearchError> {
+        let threads = self.options.threads;
+        let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+        let threads_pool = if threads > 1 {
+            let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            Some(built.map_err(|error| SearchError::Options(format!("{threads} threads: {error}")))?)
+        } else {
+            None
+        };
+        loop {
+            let cutoff = self.cutoff();
+            let mut batch = Vec::with_capacity(SUBTREES);
+            while batch.len() < SUBTREES {
+                match self.queue.pop() {
+                    Some(queued) if queued.node.bound < cutoff => batch.push(queued.node),
+                    Some(_) => self.queue.clear(),
+                    None => break,
+                }
+            }
+            if batch.is_empty() {
+                let undecided = self.undecided.bound < cutoff;
+                return Ok(if undecided || self.pool.found.len() < self.options.k_best {
+                    StopReason::Exhausted
+                } else {
+                    StopReason::Gap
+                });
+            }
+            let limit_reached = self.options.node_limit.is_some_and(|limit| self.nodes >= limit);
+            if limit_reached || context.must_stop() {
+                batch.into_iter().for_each(|node| self.push(node));
+                return Ok(if self.options.interrupted() {
+                    StopReason::Interrupted
+                } else if limit_reached {
+                    StopReason::NodeLimit
+                } else {
+                    StopReason::TimeLimit
+                });
+            }
+            let (nodes, pool) = (self.nodes, &self.pool);
+            let run = |(k, node): (usize, &OpenNode)| {
+                let mut worker = workers.lock().expect("no worker panics").pop().unwrap_or_default();
+                let number = nodes + k as u64 * SUBTREE_NODES;
+                let outcome = worker.run(context, node, SUBTREE_NODES, number, pool.clone());
+                workers.lock().expect("no worker panics").push(worker);
+                outcome
+            };
+            let outcomes: Vec<_> = match &threads_pool {
+                None => batch.iter().enumerate().map(run).collect(),
+                Some(threads) => threads.install(|| batch.par_iter().enumerate().map(run).collect()),
+            };
+            for outcome in outcomes {
+                self.nodes += outcome.nodes;
+                self.undecided.merge(outcome.undecided);
+                for found in &outcome.pool.found {
+                    self.pool.insert(found);
+                }
+                for node in outcome.open {
+                    self.push(node);
+                }
+            }
+            self.announce();
+        }
+    }
+
+    /// A lower bound over every cell outside the pool.
+    fn remaining_bound(&self) -> f64 {
+        let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound);
+        open.min(self.cutoff()).min(self.undecided.bound)
+    }
+
+    fn best_bound(&self) -> f64 {
+        let best = self.pool.found.first().map_or(f64::INFINITY, |found| found.objective);
+        self.remaining_bound().min(best)
+    }
+
+    fn announce(&self) {
+        if let Some(callback) = &self.options.progress {
+            let objective = self.pool.found.first().map(|found| found.objective);
+            let best_bound = self.best_bound();
+            callback.0(&Progress {
+                objective,
+                best_bound,
+                gap: objective.map_or(f64::INFINITY, |o| relative_gap(o, best_bound)),
+                nodes: self.nodes,
+                open: self.queue.len(),
+                seconds: self.started.elapsed().as_secs_f64(),
+            });
+        }
+    }
+
+    fn incumbent(&self, found: &Found) -> Incumbent {
+        Incumbent {
+            x: found.x.clone(),
+            objective: found.objective,
+            mean: self.problem.objective.mean(&found.leaves),
+            deviation: self.problem.objective.deviation(&found.leaves),
+            region: self.problem.level_set(&found.x),
+        }
+    }
+
+    fn report(self, stop_reason: StopReason) -> Report {
+        let options = self.options;
+        let remaining_bound = self.remaining_bound();
+        let best_bound = self.best_bound();
+        let mut listed = self.pool.found.iter().map(|found| self.incumbent(found));
+        let incumbent = listed.next();
+        let others: Vec<_> = listed.collect();
+        let last = others.last().or(incumbent.as_ref()).map(|i| i.objective);
+        let proved = if options.k_best > 1 { remaining_bound } else { best_bound };
+        let gap = last.map_or(f64::INFINITY, |objective| relative_gap(objective, proved));
+        let status = match last {
+            // A complete proof ends at the cutoff, which rounding may put a hair beyond the requested gap.
+            Some(objective)
+                if gap <= options.gap
+                    || objective - proved <= options.absolute_gap
+                    || remaining_bound >= self.cutoff() =>
+            {
+                Status::Optimal
+            }
+            Some(_) => Status::Feasible,
+            None if remaining_bound == f64::INFINITY => Status::Infeasible,
+            None => Status::Unknown,
+        };
+        Report {
+            status,
+            stop_reason,
+            incumbent,
+            others,
+            best_bound,
+            remaining_bound,
+            gap,
+            nodes: self.nodes,
+            undecided_cells: self.undecided.count,
+            seconds: self.started.elapsed().as_secs_f64(),
+            threads: options.threads,
+        }
+    }
+}

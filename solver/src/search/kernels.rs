@@ -1,0 +1,301 @@
+//! The vector kernels of the hot loops, dispatched at run time to the widest instructions of the machine.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Row lengths are padded with zeros to a multiple of this, so that no kernel has a tail.
+pub(crate) const PAD: usize = 8;
+
+/// The kernels, bound to the machine's instruction set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernels {
+    arch: Arch,
+}
+
+struct Dot<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+}
+
+impl WithSimd for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let (a, a_tail) = S::as_simd_f64s(self.a);
+        let (b, b_tail) = S::as_simd_f64s(self.b);
+        let mut even = simd.splat_f64s(0.0);
+        let mut odd = even;
+        let (a_pairs, a_last) = pulp::as_arrays::<2, _>(a);
+        let (b_pairs, b_last) = pulp::as_arrays::<2, _>(b);
+        for ([a0, a1], [b0, b1]) in a_pairs.iter().zip(b_pairs) {
+            even = simd.mul_add_e_f64s(*a0, *b0, even);
+            odd = simd.mul_add_e_f64s(*a1, *b1, odd);
+        }
+        for (a0, b0) in a_last.iter().zip(b_last) {
+            even = simd.mul_add_e_f64s(*a0, *b0, even);
+        }
+        let mut sum = simd.reduce_sum_f64s(simd.add_f64s(even, odd));
+        for (x, y) in a_tail.iter().zip(b_tail) {
+            sum += x * y;
+        }
+        sum
+    }
+}
+
+struct RowDots<'a> {
+    matrix: &'a [f64],
+    stride: usize,
+    rows: &'a [u32],
+    vector: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for RowDots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { matrix, stride, rows, vector, out } = self;
+        let (u, _) = S::as_simd_f64s(&vector[..stride]);
+        let row = |r: u32| S::as_simd_f64s(&matrix[r as usize * stride..][..stride]).0;
+        let (quads, rest) = pulp::as_arrays::<4, _>(rows);
+        let (out_quads, out_rest) = pulp::as_arrays_mut::<4, _>(out);
+        for ([i0, i1, i2, i3], out) in quads.iter().zip(out_quads) {
+            let (r0, r1, r2, r3) = (row(*i0), row(*i1), row(*i2), row(*i3));
+            let mut s0 = simd.splat_f64s(0.0);
+            let (mut s1, mut s2, mut s3) = (s0, s0, s0);
+            for ((((x, a0), a1), a2), a3) in u.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
+                s0 = simd.mul_add_e_f64s(*a0, *x, s0);
+                s1 = simd.mul_add_e_f64s(*a1, *x, s1);
+                s2 = simd.mul_add_e_f64s(*a2, *x, s2);
+                s3 = simd.mul_add_e_f64s(*a3, *x, s3);
+            }
+            *out = [
+                simd.reduce_sum_f64s(s0),
+                simd.reduce_sum_f64s(s1),
+                simd.reduce_sum_f64s(s2),
+                simd.reduce_sum_f64s(s3),
+            ];
+        }
+        for (i, out) in rest.iter().zip(out_rest) {
+            let mut s0 = simd.splat_f64s(0.0);
+            for (x, a0) in u.iter().zip(row(*i)) {
+                s0 = simd.mul_add_e_f64s(*a0, *x, s0);
+            }
+            *out = simd.reduce_sum_f64s(s0);
+        }
+    }
+}
+
+struct AddScaled<'a> {
+    target: &'a mut [f64],
+    factor: f64,
+    row: &'a [f64],
+}
+
+impl WithSimd for AddScaled<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (target, target_tail) = S::as_mut_simd_f64s(self.target);
+        let (row, row_tail) = S::as_simd_f64s(self.row);
+        let factor = simd.splat_f64s(self.factor);
+        for (t, r) in target.iter_mut().zip(row) {
+            *t = simd.mul_add_e_f64s(factor, *r, *t);
+        }
+        for (t, r) in target_tail.iter_mut().zip(row_tail) {
+            *t += self.factor * r;
+        }
+    }
+}
+
+struct AddDifference<'a> {
+    target: &'a mut [f64],
+    factor: f64,
+    plus: &'a [f64],
+    minus: &'a [f64],
+}
+
+impl WithSimd for AddDifference<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (target, target_tail) = S::as_mut_simd_f64s(self.target);
+        let (plus, plus_tail) = S::as_simd_f64s(self.plus);
+        let (minus, minus_tail) = S::as_simd_f64s(self.minus);
+        let factor = simd.splat_f64s(self.factor);
+        for ((t, p), m) in target.iter_mut().zip(plus).zip(minus) {
+            *t = simd.mul_add_e_f64s(factor, simd.sub_f64s(*p, *m), *t);
+        }
+        for ((t, p), m) in target_tail.iter_mut().zip(plus_tail).zip(minus_tail) {
+            *t += self.factor * (p - m);
+        }
+    }
+}
+
+/// `(|p - m|^2, u.(p - m))`.
+struct DifferenceProducts<'a> {
+    plus: &'a [f64],
+    minus: &'a [f64],
+    vector: &'a [f64],
+}
+
+impl WithSimd for DifferenceProducts<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let (plus, plus_tail) = S::as_simd_f64s(self.plus);
+        let (minus, minus_tail) = S::as_simd_f64s(self.minus);
+        let (vector, vector_tail) = S::as_simd_f64s(self.vector);
+        let mut norm = simd.splat_f64s(0.0);
+        let mut along = norm;
+        for ((p, m), u) in plus.iter().zip(minus).zip(vector) {
+            let d = simd.sub_f64s(*p, *m);
+            norm = simd.mul_add_e_f64s(d, d, norm);
+            along = simd.mul_add_e_f64s(d, *u, along);
+        }
+        let (mut norm, mut along) = (simd.reduce_sum_f64s(norm), simd.reduce_sum_f64s(along));
+        for ((p, m), u) in plus_tail.iter().zip(minus_tail).zip(vector_tail) {
+            norm += (p - m) * (p - m);
+            along += (p - m) * u;
+        }
+        (norm, along)
+    }
+}
+
+/// Smallest number of a slice without NaN; infinity for none.
+#[inline(always)]
+pub(crate) fn smallest(values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let mut best = [f64::INFINITY; LANES];
+    let (chunks, rest) = pulp::as_arrays::<LANES, _>(values);
+    for chunk in chunks {
+        for k in 0..LANES {
+            best[k] = if chunk[k] < best[k] { chunk[k] } else { best[k] };
+        }
+    }
+    for (k, &value) in rest.iter().enumerate() {
+        best[k] = if value < best[k] { value } else { best[k] };
+    }
+    let (a, b) = (best[0].min(best[2]), best[1].min(best[3]));
+    a.min(b)
+}
+
+/// Largest number of a slice without NaN; minus infinity for none.
+#[inline(always)]
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let mut best = [f64::NEG_INFINITY; LANES];
+    let (chunks, rest) = pulp::as_arrays::<LANES, _>(values);
+    for chunk in chunks {
+        for k in 0..LANES {
+            best[k] = if chunk[k] > best[k] { chunk[k] } else { best[k] };
+        }
+    }
+    for (k, &value) in rest.iter().enumerate() {
+        best[k] = if value > best[k] { value } else { best[k] };
+    }
+    let (a, b) = (best[0].max(best[2]), best[1].max(best[3]));
+    a.max(b)
+}
+
+impl Kernels {
+    /// Runs a function, all of whose callees are inlined, compiled for the widest instructions of the machine.
+    #[inline(always)]
+    pub(crate) fn dispatch<R>(self, function: impl FnOnce() -> R) -> R {
+        self.arch.dispatch(function)
+    }
+
+    /// The best kernels for this machine.
+    pub(crate) fn new() -> Self {
+        Self { arch: Arch::new() }
+    }
+
+    /// `a.b`.
+    pub(crate) fn dot(self, a: &[f64], b: &[f64]) -> f64 {
+        debug_assert_eq!(a.len(), b.len());
+        self.arch.dispatch(Dot { a, b })
+    }
+
+    /// `out[k] = matrix[rows[k]] . vector`; `matrix` is row-major with rows of `stride` (a multiple of [`PAD`]).
+    pub(crate) fn row_dots(
+        self,
+        matrix: &[f64],
+        stride: usize,
+        rows: &[u32],
+        vector: &[f64],
+        out: &mut [f64],
+    ) {
+        debug_assert!(stride % PAD == 0 && rows.len() == out.len());
+        self.arch.dispatch(RowDots { matrix, stride, rows, vector, out });
+    }
+
+    /// `target += factor * row`.
+    pub(crate) fn add_scaled(self, target: &mut [f64], factor: f64, row: &[f64]) {
+        debug_assert_eq!(target.len(), row.len());
+        self.arch.dispatch(AddScaled { target, factor, row });
+    }
+
+    /// `target += factor * (plus - minus)`.
+    pub(crate) fn add_difference(self, target: &mut [f64], factor: f64, plus: &[f64], minus: &[f64]) {
+        self.arch.dispatch(AddDifference { target, factor, plus, minus });
+    }
+
+    /// `(|plus - minus|^2, vector.(plus - minus))`.
+    pub(crate) fn difference_products(self, plus: &[f64], minus: &[f64], vector: &[f64]) -> (f64, f64) {
+        self.arch.dispatch(DifferenceProducts { plus, minus, vector })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kernels;
+
+    #[test]
+    fn extremes_of_slices_of_any_length() {
+        let values: Vec<f64> = (0..23).map(|i| f64::from((i * 7) % 23) - 9.0).collect();
+        for n in 0..23 {
+            let plain = values[..n].iter().copied();
+            assert_eq!(super::smallest(&values[..n]), plain.clone().fold(f64::INFINITY, f64::min));
+            assert_eq!(super::largest(&values[..n]), plain.fold(f64::NEG_INFINITY, f64::max));
+        }
+    }
+
+    #[test]
+    fn kernels_agree_with_plain_loops() {
+        let kernels = Kernels::new();
+        let stride = 24;
+        let matrix: Vec<f64> = (0..7 * stride).map(|i| ((i * 37) % 101) as f64 * 0.01 - 0.4).collect();
+        let vector: Vec<f64> = (0..stride).map(|i| ((i * 13) % 17) as f64 * 0.1 - 0.7).collect();
+        let row = |r: usize| &matrix[r * stride..(r + 1) * stride];
+        let plain = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let rows = [6, 0, 3, 3, 5, 1, 2];
+        let mut out = vec![0.0; rows.len()];
+        kernels.row_dots(&matrix, stride, &rows, &vector, &mut out);
+        for (&r, &dot) in rows.iter().zip(&out) {
+            approx::assert_abs_diff_eq!(dot, plain(row(r as usize), &vector), epsilon = 1e-13);
+        }
+        approx::assert_abs_diff_eq!(
+            kernels.dot(&vector[..19], &row(2)[..19]),
+            plain(&vector[..19], &row(2)[..19]),
+            epsilon = 1e-13
+        );
+        let difference: Vec<f64> = row(4).iter().zip(row(5)).map(|(p, m)| p - m).collect();
+        let (norm, along) = kernels.difference_products(row(4), row(5), &vector);
+        approx::assert_abs_diff_eq!(norm, plain(&difference, &difference), epsilon = 1e-13);
+        approx::assert_abs_diff_eq!(along, plain(&difference, &vector), epsilon = 1e-13);
+        let mut sum = vector.clone();
+        kernels.add_scaled(&mut sum, -2.0, row(1));
+        kernels.add_difference(&mut sum, 0.5, row(4), row(5));
+        for k in 0..stride {
+            approx::assert_abs_diff_eq!(
+                sum[k],
+                vector[k] - 2.0 * row(1)[k] + 0.5 * difference[k],
+                epsilon = 1e-13
+            );
+        }
+    }
+}

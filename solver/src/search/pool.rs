@@ -1,0 +1,156 @@
+//! The best distinct cells found so far, and the evaluation that a point must pass to join them.
+
+use crate::constraints::{Constraints, Decision, Limits, Tolerance};
+use crate::region::{Range, Region};
+
+use super::model::Model;
+use super::options::SearchOptions;
+
+/// A point evaluated at its active leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) objective: f64,
+    /// Active leaves in the forest's numbering: what makes two points the same cell.
+    pub(crate) leaves: Vec<usize>,
+    pub(crate) x: Vec<f64>,
+}
+
+/// The `k` best distinct cells, ascending.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    k: usize,
+    pub(crate) found: Vec<Found>,
+}
+
+impl Pool {
+    pub(crate) fn new(k: usize) -> Self {
+        Self { k, found: Vec::new() }
+    }
+
+    /// The objective that a new cell must beat: infinite while fewer than `k` are known.
+    pub(crate) fn worst(&self) -> f64 {
+        if self.found.len() < self.k { f64::INFINITY } else { self.found[self.k - 1].objective }
+    }
+
+    /// Inserts a cell unless it is known or not good enough; returns whether the pool changed.
+    pub(crate) fn insert(&mut self, new: &Found) -> bool {
+        if new.objective >= self.worst() || self.found.iter().any(|f| f.leaves == new.leaves) {
+            return false;
+        }
+        let at = self.found.partition_point(|f| {
+            f.objective.total_cmp(&new.objective).then_with(|| f.leaves.cmp(&new.leaves)).is_lt()
+        });
+        self.found.insert(at, new.clone());
+        self.found.truncate(self.k);
+        true
+    }
+}
+
+/// Cells that the constraint engine could not decide.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Undecided {
+    pub(crate) bound: f64,
+    pub(crate) count: u64,
+}
+
+impl Default for Undecided {
+    fn default() -> Self {
+        Self { bound: f64::INFINITY, count: 0 }
+    }
+}
+
+impl Undecided {
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.bound = self.bound.min(other.bound);
+        self.count += other.count;
+    }
+}
+
+/// Effort spent on deciding one final cell.
+const DECIDE_NODES: usize = 5_000;
+
+/// Evaluates a point without looking at constraints; `None` when a leaf limit or an exclusion forbids it.
+pub(crate) fn evaluate(model: &Model<'_>, x: Vec<f64>) -> Option<Found> {
+    let problem = model.problem;
+    if problem.excluded.iter().any(|region| region.contains(&x)) {
+        return None;
+    }
+    let leaves = problem.forest.active_leaves(&x);
+    if !problem.limits.iter().all(|limit| limit.holds(&leaves)) {
+        return None;
+    }
+    let objective = problem.objective.value(&leaves);
+    objective.is_finite().then_some(Found { objective, leaves, x })
+}
+
+/// The allowed point nearest to the middle of a region.
+pub(crate) fn centre(model: &Model<'_>, region: &Region) -> Vec<f64> {
+    let coordinate = |(range, domain): (&Range, &crate::Domain)| match range {
+        Range::Interval { lower, upper } => {
+            let middle = (0.5 * lower + 0.5 * upper).clamp(*lower, *upper);
+            domain.nearest(middle, *lower, *upper).unwrap_or(*lower)
+        }
+        Range::Levels(set) => set.first().map_or(0.0, |level| level as f64),
+    };
+    region.0.iter().zip(model.problem.domains).map(coordinate).collect()
+}
+
+/// Settles a box on which every tree is decided: its best point joins the pool when it is allowed and good enough.
+pub(crate) fn settle(
+    model: &Model<'_>,
+    options: &SearchOptions,
+    limits: Limits,
+    cells: &[u64],
+    pool: &mut Pool,
+    undecided: &mut Undecided,
+) -> bool {
+    let region = model.cells.hull(cells);
+    let Some(found) = evaluate(model, centre(model, &region)) else {
+        return false;
+    };
+    if found.objective >= options.cutoff(pool.worst()) {
+        return false;
+    }
+    let Some(constraints) = model.problem.constraints else {
+        return pool.insert(&found);
+    };
+    if pool.found.iter().any(|f| f.leaves == found.leaves) {
+        return false;
+    }
+    match decide(model, constraints, limits, &region, &found.x) {
+        Decision::Feasible(x) => match evaluate(model, x) {
+            Some(feasible) => pool.insert(&feasible),
+            None => false,
+        },
+        Decision::Infeasible => false,
+        Decision::Undecided(_) => {
+            undecided.merge(Undecided { bound: found.objective, count: 1 });
+            false
+        }
+    }
+}
+
+/// Whether a region holds a feasible point; the middle is tried first, and a point counts only after an independent check.
+pub(crate) fn decide(
+    model: &Model<'_>,
+    constraints: &Constraints,
+    limits: Limits,
+    region: &Region,
+    middle: &[f64],
+) -> Decision {
+    if constraints.is_feasible(middle, Tolerance::Produce) {
+        return Decision::Feasible(middle.to_vec());
+    }
+    let limits = Limits { nodes: limits.nodes.min(DECIDE_NODES), ..limits };
+    match constraints.decide(region, limits) {
+        Decision::Feasible(x) => {
+            let in_domains = model.problem.domains.iter().zip(&x).all(|(domain, &v)| domain.contains(v));
+            if in_domains && region.contains(&x) && constraints.is_feasible(&x, Tolerance::Produce) {
+                Decision::Feasible(x)
+            } else {
+                Decision::Undecided("the point offered as feasible did not pass the check".into())
+            }
+        }
+        other => other,
+    }
+}

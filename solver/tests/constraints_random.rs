@@ -1,0 +1,150 @@
+//! The engine against enumeration on random constraint sets over the whole grammar.
+
+mod constraints_support;
+
+use constraints_support::{Generator, points};
+use leafgp_solver::constraints::{Decision, Limits, Tolerance};
+use leafgp_solver::{Range, Region};
+
+/// Number of random sets of each test.
+const SETS: u64 = 6_000;
+
+#[test]
+fn evaluation_agrees_with_the_definition() {
+    let mut feasible = 0;
+    for seed in 0..SETS {
+        let problem = Generator::new(seed).problem();
+        let set = problem.build();
+        let domains = problem.domains();
+        for x in points(&domains, &Region::full(&domains)).iter().take(200) {
+            let expected = problem.feasible(x);
+            feasible += usize::from(expected);
+            assert_eq!(
+                set.is_feasible(x, Tolerance::Produce),
+                expected,
+                "seed {seed} at {x:?}:\n{}",
+                problem.text()
+            );
+        }
+    }
+    assert!(feasible > 10_000, "the generator makes too few feasible points: {feasible}");
+}
+
+#[test]
+fn contraction_loses_no_feasible_point_and_never_widens() {
+    let (mut shrunk, mut refuted, mut infeasible) = (0, 0, 0);
+    for seed in 0..SETS {
+        let mut generator = Generator::new(seed);
+        let problem = generator.problem();
+        let set = problem.build();
+        let domains = problem.domains();
+        for region in [Region::full(&domains), generator.region(&domains)] {
+            let inside: Vec<_> =
+                points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();
+            let mut contracted = region.clone();
+            let possible = set.contract(&mut contracted);
+            refuted += usize::from(!possible);
+            infeasible += usize::from(inside.is_empty());
+            assert!(possible || inside.is_empty(), "seed {seed}: {:?} lost:\n{}", inside[0], problem.text());
+            if possible {
+                for x in &inside {
+                    assert!(
+                        contracted.contains(x),
+                        "seed {seed}: {x:?} lost, {contracted:?}:\n{}",
+                        problem.text()
+                    );
+                }
+                shrunk += usize::from(contracted != region);
+                for (new, old) in contracted.0.iter().zip(&region.0) {
+                    match (new, old) {
+                        (Range::Interval { lower: l, upper: u }, Range::Interval { lower, upper }) => {
+                            assert!(l >= lower && u <= upper && l <= u);
+                        }
+                        (Range::Levels(new), Range::Levels(old)) => {
+                            assert!(new.is_subset(old) && !new.is_empty())
+                        }
+                        _ => panic!("the kind of a range changed"),
+                    }
+                }
+            }
+        }
+    }
+    println!("shrunk {shrunk}, refuted {refuted} of {infeasible} infeasible boxes");
+    assert!(shrunk > 1_000 && refuted * 10 > infeasible * 8);
+}
+
+#[test]
+fn decide_and_project_agree_with_enumeration() {
+    let (mut found, mut proved, mut undecided, mut open, mut nodes_capped) = (0, 0, 0, 0, 0);
+    for seed in 0..SETS {
+        let mut generator = Generator::new(seed);
+        let problem = generator.problem();
+        let set = problem.build();
+        let domains = problem.domains();
+        let limits = Limits { nodes: 2_000, deadline: None };
+        for region in [Region::full(&domains), generator.region(&domains)] {
+            let inside: Vec<_> =
+                points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();
+            match set.decide(&region, limits) {
+                Decision::Feasible(x) => {
+                    found += 1;
+                    assert!(
+                        problem.feasible(&x) && region.contains(&x),
+                        "seed {seed}: {x:?}\n{}",
+                        problem.text()
+                    );
+                }
+                Decision::Infeasible => {
+                    proved += 1;
+                    assert!(inside.is_empty(), "seed {seed}: {:?} was lost\n{}", inside[0], problem.text());
+                }
+                Decision::Undecided(reason) => {
+                    undecided += 1;
+                    println!(
+                        "seed {seed} undecided ({reason}), {} feasible:\n{}",
+                        inside.len(),
+                        problem.text()
+                    );
+                }
+            }
+            let centre = generator.point(&domains);
+            let distance = |x: &[f64]| -> f64 {
+                let terms = domains.iter().zip(x).zip(&centre).map(|((d, a), c)| {
+                    let (l, u) = d.bounds();
+                    match d {
+                        leafgp_solver::Domain::Categorical { .. } => f64::from(u8::from(a != c)),
+                        _ if a == c => 0.0,
+                        _ => ((a - c) / (u - l)).powi(2),
+                    }
+                });
+                terms.sum()
+            };
+            let best = inside.iter().map(|x| distance(x)).fold(f64::INFINITY, f64::min);
+            let projection = set.project(&region, &centre, 1e-4, limits);
+            let context = || {
+                format!(
+                    "seed {seed}: {projection:?}, best {best} from {centre:?} in {region:?}\n{}",
+                    problem.text()
+                )
+            };
+            assert!(projection.bound <= best + 1e-12, "{}", context());
+            if let Some((x, d)) = &projection.nearest {
+                assert!(problem.feasible(x) && region.contains(x), "{}", context());
+                assert!((distance(x) - d).abs() <= 1e-12, "{}", context());
+                if projection.bound >= d * (1.0 - 1e-4) - 1e-12 {
+                    assert!(*d <= best * (1.0 + 2e-4) + 1e-12, "{}", context());
+                } else {
+                    open += 1;
+                    println!("open {}", context());
+                }
+            } else if projection.bound < f64::INFINITY {
+                nodes_capped += 1;
+                println!("nothing {}", context());
+            }
+        }
+    }
+    println!(
+        "found {found}, proved {proved}, undecided {undecided}; projections open {open}, without point {nodes_capped}"
+    );
+    assert_eq!((undecided, open, nodes_capped), (0, 0, 0));
+}

@@ -1,0 +1,253 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Bayesian optimisation over mixed variables with known constraints, each suggestion with a proof.
+#[derive(Debug, Parser)]
+#[command(name = "leafgp", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// No progress and notes on stderr; warnings and errors stay.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Results go to stdout, messages to stderr.\n\
+    Exit codes: 0 done; 1 it ran, but there is no answer; 2 bad input; 130 interrupted (state saved).";
+
+/// Options of every command.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Common {
+    /// Seed of every random choice [default: the problem's, else 101].
+    #[arg(long, global = true, value_name = "SEED")]
+    pub seed: Option<u64>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a commented problem file to start from.
+    Init(InitArgs),
+    /// Validate a problem and its history; find a feasible point or the constraints in conflict.
+    Check(CheckArgs),
+    /// Suggest the next experiments, each with a proof.
+    Suggest(SuggestArgs),
+    /// Run the closed loop: suggest, evaluate, record.
+    Run(RunArgs),
+    /// Judge the model: cross-validated errors and importances.
+    Fit(FitArgs),
+    /// Solve one acquisition problem to proven optimality.
+    Solve(SolveArgs),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people.
+    #[default]
+    Table,
+    /// One JSON object.
+    Json,
+}
+
+/// How suggestions are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SuggestionFormat {
+    /// Text for people.
+    #[default]
+    Table,
+    /// One JSON object.
+    Json,
+    /// Rows for the history, with header.
+    Csv,
+}
+
+/// The problem file and the history that belongs to it.
+#[derive(Clone, Debug, Args)]
+pub struct ProblemArgs {
+    /// The problem file (TOML).
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    /// The history.
+    pub history: HistoryArgs,
+}
+
+/// The history.
+#[derive(Clone, Debug, Default, Args)]
+pub struct HistoryArgs {
+    /// The table of experiments (CSV) [default: FILE.csv beside FILE.toml].
+    #[arg(long, value_name = "H.csv")]
+    pub history: Option<PathBuf>,
+}
+
+/// Limits of a proof; each wins over the problem file.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SolverArgs {
+    /// Seconds for one proof [default: 100].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub time_limit: Option<f64>,
+    /// Relative gap at which a proof is complete [default: 1e-4].
+    #[arg(long, value_name = "GAP", value_parser = fraction)]
+    pub gap: Option<f64>,
+    /// Largest number of nodes of one proof [default: none].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub node_limit: Option<u64>,
+    /// Threads, 0 for one on each core; the answer does not depend on it [default: 0].
+    #[arg(long, value_name = "K")]
+    pub threads: Option<usize>,
+}
+
+/// `leafgp init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// The file to write; `-` for stdout.
+    #[arg(value_name = "FILE.toml", default_value = "problem.toml")]
+    pub file: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `leafgp check`.
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `leafgp suggest`.
+#[derive(Clone, Debug, Args)]
+pub struct SuggestArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// Number of experiments to suggest.
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
+    pub n: usize,
+    /// Add the suggestions to the history as pending experiments.
+    #[arg(long)]
+    pub append: bool,
+    /// How the suggestions are printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: SuggestionFormat,
+    /// Write the acquisition problem of the first suggestion to a file (JSON).
+    #[arg(long, value_name = "F.json")]
+    pub export_instance: Option<PathBuf>,
+    /// Limits of the proof.
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// `leafgp run`.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("objective").required(true).args(["evaluate", "function"]))]
+pub struct RunArgs {
+    /// The problem file (TOML); not needed with --function.
+    #[arg(value_name = "FILE.toml", required_unless_present = "function")]
+    pub file: Option<PathBuf>,
+    /// The history.
+    #[command(flatten)]
+    pub history: HistoryArgs,
+    /// Number of further evaluations.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub iterations: usize,
+    /// Shell command that gets a point as a JSON object on stdin and prints the objective as its last line.
+    #[arg(long, value_name = "CMD")]
+    pub evaluate: Option<String>,
+    /// A built-in benchmark function.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+    /// Number of experiments before the model decides [default: 5].
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub initial: Option<usize>,
+    /// Evaluations at the same time.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = count)]
+    pub parallel: usize,
+    /// Seconds after which an evaluation is stopped and has failed [default: none].
+    #[arg(long, value_name = "S", value_parser = positive, requires = "evaluate")]
+    pub timeout: Option<f64>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Limits of each proof.
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+/// `leafgp fit`.
+#[derive(Clone, Debug, Args)]
+pub struct FitArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// Cross-validate with K folds; a row's fold is its index modulo K.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    pub cv: Option<u32>,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `leafgp solve`.
+#[derive(Clone, Debug, Args)]
+pub struct SolveArgs {
+    /// The acquisition problem (JSON).
+    #[arg(value_name = "INSTANCE.json")]
+    pub instance: PathBuf,
+    /// How the report is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Limits of the proof.
+    #[command(flatten)]
+    pub solver: SolverArgs,
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| "expected a finite number".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text)?;
+    number(text)
+        .ok()
+        .filter(|x| *x > 0.0 && *x <= 1e9)
+        .ok_or_else(|| "expected seconds above 0, at most 1e9".to_owned())
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    number(text)
+        .ok()
+        .filter(|x| (0.0..=1.0).contains(x))
+        .ok_or_else(|| "expected a number in [0, 1]".to_owned())
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    const LARGEST: usize = 1_000_000;
+    let found: Option<usize> = text.parse().ok();
+    found
+        .filter(|n| (1..=LARGEST).contains(n))
+        .ok_or_else(|| format!("expected a whole number in 1..={LARGEST}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,262 @@
+//! Writing the history without ever losing what someone else wrote.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::problem::Problem;
+
+use super::lock::{Lock, spreadsheet_lock};
+use super::sheet::Sheet;
+use super::{History, HistoryError, Outcome};
+
+/// How often a write starts again because someone else changed the file meanwhile.
+const RETRIES: usize = 50;
+
+/// The history on disk.
+///
+/// ```
+/// use leafgp::history::{HistoryFile, Outcome};
+/// use leafgp::problem::{Problem, Variable};
+///
+/// let folder = tempfile::tempdir()?;
+/// let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 1.0)).build()?;
+/// let file = HistoryFile::new(folder.path().join("p.csv"));
+/// file.append(&problem, &[(vec![0.25], Outcome::Pending)])?;
+/// let history = file.record(&problem, &[0.25], Outcome::Done(3.5))?;
+/// assert_eq!(history.rows[0].outcome, Outcome::Done(3.5));
+/// assert_eq!(std::fs::read_to_string(file.path())?, "x,objective\n0.25,3.5\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryFile {
+    path: PathBuf,
+}
+
+impl HistoryFile {
+    /// The file at `path`, which need not exist.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it; a file that does not exist is an empty history with a warning.
+    ///
+    /// # Errors
+    /// Everything that makes the file unreadable or ambiguous, with line and column.
+    pub fn read(&self, problem: &Problem) -> Result<History, HistoryError> {
+        let Some(bytes) = read_bytes(&self.path).map_err(|e| e.in_file(&self.path))? else {
+            let warning = format!("{} does not exist: starting from an empty history", self.path.display());
+            return Ok(History { warnings: vec![warning], ..History::default() });
+        };
+        History::from_bytes(&bytes, problem).map_err(|e| e.in_file(&self.path))
+    }
+
+    /// Adds rows at the end of the file as it is now, in its dialect; creates it with a header when there is none. Returns the whole history
+    /// with what others added meanwhile.
+    ///
+    /// # Errors
+    /// The file cannot be read, locked or replaced; then nothing has changed, and the error carries the rows as CSV text.
+    pub fn append(&self, problem: &Problem, rows: &[(Vec<f64>, Outcome)]) -> Result<History, HistoryError> {
+        self.rewrite(problem, |sheet| {
+            let sheet = sheet.with_header(problem)?;
+            let failed = rows.iter().any(|(_, outcome)| *outcome == Outcome::Failed);
+            let sheet = if failed { sheet.with_status(problem)? } else { sheet };
+            sheet.with_rows(problem, rows)
+        })
+        .map_err(|e| self.with_unsaved(e, problem, rows))
+    }
+
+    /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more). Returns the whole history.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append`].
+    pub fn record(
+        &self,
+        problem: &Problem,
+        point: &[f64],
+        outcome: Outcome,
+    ) -> Result<History, HistoryError> {
+        let rows = [(point.to_vec(), outcome)];
+        self.rewrite(problem, |sheet| {
+            let history = sheet.interpret(problem)?;
+            let pending =
+                history.rows.iter().position(|row| row.outcome == Outcome::Pending && row.point == point);
+            let sheet = sheet.with_header(problem)?;
+            let sheet = if outcome == Outcome::Failed { sheet.with_status(problem)? } else { sheet };
+            match pending {
+                Some(row) => sheet.with_outcome(problem, row, outcome),
+                None => sheet.with_rows(problem, &rows),
+            }
+        })
+        .map_err(|e| self.with_unsaved(e, problem, &rows))
+    }
+
+    /// Checks that a later write can succeed, before anything costly is started: the file can be read, its folder takes the lock and a new
+    /// file, and no spreadsheet has it open.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn check_writable(&self, problem: &Problem) -> Result<(), HistoryError> {
+        let check = || {
+            let target = self.target()?;
+            let _lock = Lock::acquire(&target)?;
+            refuse_protected(&target)?;
+            temporary_beside(&target)?;
+            read_bytes(&target)?.map_or(Ok(()), |bytes| Sheet::parse(&bytes, problem).map(|_| ()))
+        };
+        check().map_err(|e| e.in_file(&self.path))
+    }
+
+    /// The file behind symbolic links, so that a rename replaces the file and not the link.
+    fn target(&self) -> Result<PathBuf, HistoryError> {
+        match std::fs::canonicalize(&self.path) {
+            Ok(path) => Ok(path),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let folder = match self.path.parent() {
+                    Some(folder) if folder != Path::new("") => folder,
+                    _ => Path::new("."),
+                };
+                let folder = std::fs::canonicalize(folder)
+                    .map_err(|e| HistoryError::io("its folder cannot be opened", e))?;
+                let name = self
+                    .path
+                    .file_name()
+                    .ok_or_else(|| HistoryError::new("this is no file name", "a CSV file"))?;
+                Ok(folder.join(name))
+            }
+            Err(e) => Err(HistoryError::io("it cannot be opened", e)),
+        }
+    }
+
+    /// Replaces the file by what `edit` makes of its newest content.
+    fn rewrite(
+        &self,
+        problem: &Problem,
+        edit: impl Fn(Sheet) -> Result<Sheet, HistoryError>,
+    ) -> Result<History, HistoryError> {
+        let replace = || {
+            let target = self.target()?;
+            let _lock = Lock::acquire(&target)?;
+            refuse_protected(&target)?;
+            for _ in 0..RETRIES {
+                let before = Fingerprint::of(&target);
+                let bytes = read_bytes(&target)?.unwrap_or_default();
+                let sheet = edit(Sheet::parse(&bytes, problem)?)?;
+                let history = sheet.interpret(problem)?;
+                let temporary = write_beside(&target, &sheet.to_bytes())?;
+                // Programs that know nothing of the lock: what they wrote meanwhile is read and kept, too.
+                if Fingerprint::of(&target) != before {
+                    continue;
+                }
+                temporary.persist(&target).map_err(|e| {
+                    HistoryError::io("it cannot be replaced (is it open in another program?)", e.error)
+                })?;
+                sync_folder(&target);
+                return Ok(history);
+            }
+            Err(HistoryError::new(
+                "another program keeps changing it",
+                "one that leaves it alone for a moment",
+            ))
+        };
+        replace().map_err(|e| e.in_file(&self.path))
+    }
+
+    /// Puts the rows that were to be written into the error.
+    fn with_unsaved(
+        &self,
+        error: HistoryError,
+        problem: &Problem,
+        rows: &[(Vec<f64>, Outcome)],
+    ) -> HistoryError {
+        let text = || -> Result<Vec<u8>, HistoryError> {
+            let sheet = Sheet::parse(b"", problem)?.with_header(problem)?.with_status(problem)?;
+            Ok(sheet.with_rows(problem, rows)?.to_bytes())
+        };
+        let unsaved = text().ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        HistoryError { unsaved, ..error }
+    }
+}
+
+/// Length, time and identity of a file, to see that it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fingerprint {
+    length: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+}
+
+impl Fingerprint {
+    /// `None` when there is no such file.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Some(Self { length: metadata.len(), modified: metadata.modified().ok(), inode })
+    }
+}
+
+/// The file's bytes; `None` when it does not exist.
+fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(HistoryError::io("it cannot be read", e)),
+    }
+}
+
+/// A table that a spreadsheet has open or that is marked read-only is not to be replaced.
+fn refuse_protected(target: &Path) -> Result<(), HistoryError> {
+    if let Some(mark) = spreadsheet_lock(target) {
+        let message = format!("it is open in a spreadsheet, says {}", mark.display());
+        return Err(HistoryError::new(
+            message,
+            "that it is closed there (or, after a crash, that this mark is deleted)",
+        ));
+    }
+    if std::fs::metadata(target).is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err(HistoryError::new("it is read-only", "a file that may be written to"));
+    }
+    Ok(())
+}
+
+fn temporary_beside(target: &Path) -> Result<tempfile::NamedTempFile, HistoryError> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".leafgp-").suffix(".tmp");
+    // A new table gets the permissions of any new file; the process' mask applies.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|e| HistoryError::io("its folder cannot be written to", e))
+}
+
+/// A complete, synchronised file with this content in the folder of `target`, with its permissions.
+fn write_beside(target: &Path, content: &[u8]) -> Result<tempfile::NamedTempFile, HistoryError> {
+    let mut temporary = temporary_beside(target)?;
+    let write = |temporary: &mut tempfile::NamedTempFile| -> io::Result<()> {
+        temporary.write_all(content)?;
+        if let Ok(metadata) = std::fs::metadata(target) {
+            temporary.as_file().set_permissions(metadata.permissions())?;
+        }
+        temporary.as_file().sync_all()
+    };
+    write(&mut temporary).map_err(|e| HistoryError::io("it cannot be written", e))?;
+    Ok(temporary)
+}
+
+/// Makes the rename itself durable where the system has a notion of that; the content is safe already.
+fn sync_folder(target: &Path) {
+    if cfg!(unix)
+        && let Some(folder) = target.parent()
+        && let Ok(folder) = std::fs::File::open(folder)
+    {
+        let _ = folder.sync_all();
+    }
+}

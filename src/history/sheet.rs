@@ -1,0 +1,508 @@
+//! From a table's text to experiments, and back.
+
+use std::borrow::Cow;
+
+use leafgp_solver::constraints::Tolerance;
+
+use crate::problem::{Kind, Problem, STATUS_COLUMN, hint};
+
+use super::dialect::{find_decimal, find_delimiter, find_newline};
+use super::document::{Record, quoted, records, unquoted};
+use super::{Dialect, History, HistoryError, Outcome, Row};
+
+/// The words of the status column.
+const STATUSES: [&str; 3] = ["done", "pending", "failed"];
+
+/// A table with the place of every cell.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet {
+    /// Without the byte-order mark.
+    text: String,
+    dialect: Dialect,
+    /// `None` for a file without a header: a new or an empty one.
+    header: Option<Header>,
+    /// Experiments; blank lines are left out.
+    rows: Vec<Record>,
+}
+
+#[derive(Clone, Debug)]
+struct Header {
+    record: Record,
+    /// Column of each variable.
+    variables: Vec<usize>,
+    objective: usize,
+    status: Option<usize>,
+}
+
+impl Header {
+    /// The columns that hold numbers.
+    fn numeric(&self, problem: &Problem) -> Vec<usize> {
+        let variables = problem.variables.iter().zip(&self.variables);
+        let numbers =
+            variables.filter(|(v, _)| !matches!(v.kind, Kind::Categorical(_))).map(|(_, &column)| column);
+        numbers.chain([self.objective]).collect()
+    }
+}
+
+impl Sheet {
+    /// Splits a file into cells and finds its columns.
+    pub(super) fn parse(bytes: &[u8], problem: &Problem) -> Result<Self, HistoryError> {
+        let text = decoded(bytes)?;
+        let (byte_order_mark, text) = match text.strip_prefix('\u{feff}') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let declared = declared_delimiter(text);
+        let delimiter = declared.unwrap_or_else(|| find_delimiter(text, &needed(problem)));
+        let mut found = records(text, delimiter).skip(usize::from(declared.is_some()));
+        let header = loop {
+            match found.next().transpose()? {
+                Some(record) if record.is_blank(text) => {}
+                Some(record) => break Some(find_columns(text, record, problem)?),
+                None => break None,
+            }
+        };
+        let mut rows = Vec::new();
+        for record in found {
+            let record = record?;
+            if !record.is_blank(text) {
+                rows.push(record);
+            }
+        }
+        let content = |cell: &std::ops::Range<usize>| text[cell.clone()].trim_matches(['"', ' ']);
+        // Numbers of the problem decide, other columns only where those are silent.
+        let numeric = header.as_ref().map_or_else(Vec::new, |header| header.numeric(problem));
+        let own = rows.iter().flat_map(|row| numeric.iter().filter_map(|&column| row.cells.get(column)));
+        let all = rows.iter().flat_map(|row| &row.cells);
+        let decimal = find_decimal(delimiter, own.map(content), all.map(content));
+        let dialect = match &header {
+            Some(_) => Dialect { delimiter, decimal, newline: find_newline(text), byte_order_mark },
+            None => Dialect { byte_order_mark, ..Dialect::default() },
+        };
+        Ok(Self { text: text.to_owned(), dialect, header, rows })
+    }
+
+    /// The content of a cell.
+    fn cell(&self, record: &Record, column: usize) -> Cow<'_, str> {
+        unquoted(&self.text[record.cells[column].clone()])
+    }
+
+    /// Reads every row.
+    pub(super) fn interpret(&self, problem: &Problem) -> Result<History, HistoryError> {
+        let mut history = History { dialect: self.dialect, ..History::default() };
+        let Some(header) = &self.header else { return Ok(history) };
+        let mut notes = Notes::default();
+        for (i, record) in self.rows.iter().enumerate() {
+            let row = self
+                .row(problem, header, record, i + 1, &mut notes)
+                .map_err(|e| e.at_line(record.line).at_row(i + 1))?;
+            history.rows.push(row);
+        }
+        notes.judge(&history.rows);
+        history.warnings = notes.warnings(&history.rows);
+        Ok(history)
+    }
+
+    fn row(
+        &self,
+        problem: &Problem,
+        header: &Header,
+        record: &Record,
+        number: usize,
+        notes: &mut Notes,
+    ) -> Result<Row, HistoryError> {
+        self.check_width(header, record)?;
+        let point = self.point(problem, header, record, number, notes)?;
+        let outcome = self.outcome(problem, header, record, number, notes)?;
+        Ok(judged(problem, record.line, point, outcome))
+    }
+
+    fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
+        let (found, width) = (record.cells.len(), header.record.cells.len());
+        if found == width {
+            return Ok(());
+        }
+        // The last line without its end and with too few cells is what an interrupted copy leaves.
+        let cut = record.terminator == 0 && found < width;
+        let reason = if cut { ": the file ends in the middle of a line, it looks half-written" } else { "" };
+        let delimiter = if self.dialect.delimiter == '\t' {
+            "tabs".to_owned()
+        } else {
+            format!("`{}`", self.dialect.delimiter)
+        };
+        let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
+        Err(HistoryError::new(
+            format!("{cells}, but the header has {width} columns{reason}"),
+            format!("{width} cells separated by {delimiter}"),
+        ))
+    }
+
+    fn point(
+        &self,
+        problem: &Problem,
+        header: &Header,
+        record: &Record,
+        number: usize,
+        notes: &mut Notes,
+    ) -> Result<Vec<f64>, HistoryError> {
+        // What a hierarchical variable's cell holds matters only where the variable is active, so its errors wait for that.
+        let mut deferred: Vec<(usize, HistoryError)> = Vec::new();
+        let mut point = Vec::with_capacity(problem.variables.len());
+        for (i, variable) in problem.variables.iter().enumerate() {
+            let cell = self.cell(record, header.variables[i]);
+            let parsed = if cell.trim().is_empty() {
+                Err(HistoryError::new("the cell is empty", variable.expected()))
+            } else {
+                variable.parse_with(&cell, |text| self.dialect.parse(text)).map_err(|e| {
+                    HistoryError::new(self.explain(variable.kind.clone(), &cell, e.message), e.expected)
+                })
+            };
+            match parsed {
+                Ok(value) => point.push(value),
+                Err(error) if variable.active_if.is_some() => {
+                    deferred.push((i, error));
+                    point.push(variable.inactive_value);
+                }
+                Err(error) => return Err(error.at_column(&variable.name)),
+            }
+        }
+        let given = point.clone();
+        problem.constraints.deactivate(&mut point);
+        for (i, error) in deferred {
+            if problem.constraints.is_active(i, &point) {
+                let variable = &problem.variables[i];
+                let condition = variable.active_if.as_deref().unwrap_or_default();
+                let expected = format!("{} (the variable is active here: {condition})", error.expected);
+                return Err(HistoryError { expected, ..error }.at_column(&variable.name));
+            }
+        }
+        if given != point {
+            notes.inactive.push(number);
+        }
+        Ok(point)
+    }
+
+    /// Adds the likely reason why text is no number.
+    fn explain(&self, kind: Kind, cell: &str, message: String) -> String {
+        let other = if self.dialect.decimal == '.' { ',' } else { '.' };
+        let marks = cell.matches(other).count();
+        let numeric = cell.trim().chars().all(|c| c.is_ascii_digit() || c == other || c == '-' || c == '+');
+        if matches!(kind, Kind::Categorical(_)) || marks != 1 || !numeric {
+            return message;
+        }
+        format!("{message}: this file writes decimals with `{}`", self.dialect.decimal)
+    }
+
+    fn outcome(
+        &self,
+        problem: &Problem,
+        header: &Header,
+        record: &Record,
+        number: usize,
+        notes: &mut Notes,
+    ) -> Result<Outcome, HistoryError> {
+        let cell = self.cell(record, header.objective);
+        let text = cell.trim();
+        let status = match header.status {
+            Some(column) => read_status(&self.cell(record, column))?,
+            None => None,
+        };
+        let objective = &problem.objective.name;
+        if text.is_empty() {
+            return match status {
+                Some("failed") => Ok(Outcome::Failed),
+                Some("done") => Err(HistoryError::new(
+                    "the experiment is done, but has no value",
+                    "a number, or status pending or failed",
+                )
+                .at_column(objective)),
+                _ => Ok(Outcome::Pending),
+            };
+        }
+        let Some(value) = self.dialect.parse(text) else {
+            let message = self.explain(Kind::Binary, &cell, format!("{:?} is no number", cell.as_ref()));
+            let expected = "a finite number, an empty cell while the experiment is pending, or an empty cell and status failed";
+            return Err(HistoryError::new(message, expected).at_column(objective));
+        };
+        match status {
+            Some("failed") => {
+                let message = format!("the experiment failed, but has the value {text}");
+                Err(HistoryError::new(message, "an empty cell, or status done").at_column(objective))
+            }
+            Some("pending") => {
+                // The natural order of work: the value is filled in, the word beside it forgotten.
+                notes.finished.push(number);
+                Ok(Outcome::Done(value))
+            }
+            _ => Ok(Outcome::Done(value)),
+        }
+    }
+
+    /// The whole file as bytes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mark = if self.dialect.byte_order_mark { "\u{feff}" } else { "" };
+        format!("{mark}{}", self.text).into_bytes()
+    }
+
+    /// The table with a header, if it had none.
+    pub(super) fn with_header(self, problem: &Problem) -> Result<Self, HistoryError> {
+        if self.header.is_some() {
+            return Ok(self);
+        }
+        let names =
+            problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]);
+        let header: Vec<_> = names.map(|name| quoted(name, self.dialect.delimiter)).collect();
+        let text = format!("{}{}", header.join(&self.dialect.delimiter.to_string()), self.dialect.newline);
+        self.reparsed(text, problem)
+    }
+
+    /// The table with a status column after the last, if it had none.
+    pub(super) fn with_status(self, problem: &Problem) -> Result<Self, HistoryError> {
+        let Some(header) = self.header.as_ref().filter(|header| header.status.is_none()) else {
+            return Ok(self);
+        };
+        let mut text = self.text[..header.record.span.start].to_owned();
+        let mut position = header.record.span.start;
+        for (i, record) in [&header.record].into_iter().chain(&self.rows).enumerate() {
+            // Blank lines between the records stay as they are.
+            text.push_str(&self.text[position..record.content_end()]);
+            text.push(self.dialect.delimiter);
+            if i == 0 {
+                text.push_str(STATUS_COLUMN);
+            }
+            text.push_str(&self.text[record.content_end()..record.span.end]);
+            position = record.span.end;
+        }
+        text.push_str(&self.text[position..]);
+        self.reparsed(text, problem)
+    }
+
+    /// The table with rows at its end.
+    pub(super) fn with_rows(
+        self,
+        problem: &Problem,
+        rows: &[(Vec<f64>, Outcome)],
+    ) -> Result<Self, HistoryError> {
+        let Some(header) = &self.header else { return Ok(self) };
+        let mut text = self.text.clone();
+        for (point, outcome) in rows {
+            if !text.is_empty() && !text.ends_with(['\r', '\n']) {
+                text.push_str(self.dialect.newline);
+            }
+            let mut cells = vec![Cow::Borrowed(""); header.record.cells.len()];
+            for (i, variable) in problem.variables.iter().enumerate() {
+                let value = match variable.kind {
+                    Kind::Categorical(_) => variable.format_value(point[i]),
+                    _ => self.dialect.format(point[i]),
+                };
+                cells[header.variables[i]] = Cow::Owned(quoted(&value, self.dialect.delimiter).into_owned());
+            }
+            let (value, status) = self.written(*outcome);
+            cells[header.objective] = Cow::Owned(value);
+            if let Some(column) = header.status {
+                cells[column] = Cow::Borrowed(status);
+            }
+            text.push_str(&cells.join(&self.dialect.delimiter.to_string()));
+            text.push_str(self.dialect.newline);
+        }
+        self.reparsed(text, problem)
+    }
+
+    /// The table with the outcome of its experiment number `row` (from 0) filled in.
+    pub(super) fn with_outcome(
+        self,
+        problem: &Problem,
+        row: usize,
+        outcome: Outcome,
+    ) -> Result<Self, HistoryError> {
+        let (Some(header), Some(record)) = (&self.header, self.rows.get(row)) else { return Ok(self) };
+        let (value, status) = self.written(outcome);
+        let mut edits = vec![(record.cells[header.objective].clone(), value)];
+        if let Some(column) = header.status {
+            edits.push((record.cells[column].clone(), status.to_owned()));
+        }
+        // Back to front, so that earlier places stay valid.
+        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        let mut text = self.text.clone();
+        for (range, content) in edits {
+            text.replace_range(range, &content);
+        }
+        self.reparsed(text, problem)
+    }
+
+    /// The objective's and the status' cell of an outcome.
+    fn written(&self, outcome: Outcome) -> (String, &'static str) {
+        match outcome {
+            Outcome::Done(value) => (self.dialect.format(value), "done"),
+            Outcome::Pending => (String::new(), "pending"),
+            Outcome::Failed => (String::new(), "failed"),
+        }
+    }
+
+    /// The new text with its cells, in the dialect of the old.
+    fn reparsed(self, text: String, problem: &Problem) -> Result<Self, HistoryError> {
+        let parsed = Self::parse(text.as_bytes(), problem)?;
+        Ok(Self { dialect: self.dialect, ..parsed })
+    }
+}
+
+/// A row with its judgement; inactive variables hold their inactive value already.
+pub(super) fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Row {
+    let domains = problem.constraints.domains();
+    let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
+    // Constraints are defined on the domains.
+    let violates = !out_of_domain && !problem.constraints.violations(&point, Tolerance::Judge).is_empty();
+    Row { line, point, outcome, out_of_domain, violates }
+}
+
+/// Points as a CSV text with header, in the default dialect; the objective's column is empty.
+pub fn csv_text(problem: &Problem, points: &[Vec<f64>]) -> Result<String, HistoryError> {
+    let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
+    let sheet = Sheet::parse(b"", problem)?.with_header(problem)?.with_rows(problem, &rows)?;
+    Ok(sheet.text)
+}
+
+/// Rows that need a word.
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    inactive: Vec<usize>,
+    finished: Vec<usize>,
+    outside: Vec<usize>,
+    pending_outside: Vec<usize>,
+}
+
+impl Notes {
+    fn judge(&mut self, rows: &[Row]) {
+        for (i, row) in rows.iter().enumerate() {
+            if row.out_of_domain || row.violates {
+                let list = if row.outcome == Outcome::Pending {
+                    &mut self.pending_outside
+                } else {
+                    &mut self.outside
+                };
+                list.push(i + 1);
+            }
+        }
+    }
+
+    fn warnings(&self, rows: &[Row]) -> Vec<String> {
+        let lists = [
+            (
+                &self.outside,
+                "outside the variables' values or the constraints: used for training, never reported as best",
+            ),
+            (&self.pending_outside, "pending although outside the variables' values or the constraints"),
+            (
+                &self.inactive,
+                "values of inactive variables: taken as their inactive value, the file stays as it is",
+            ),
+            (&self.finished, "status pending beside a value: taken as done"),
+        ];
+        lists
+            .into_iter()
+            .filter(|(numbers, _)| !numbers.is_empty())
+            .map(|(numbers, what)| format!("{}: {what}", named(numbers, rows)))
+            .collect()
+    }
+}
+
+/// "rows 2, 7 (lines 3, 8)".
+fn named(numbers: &[usize], rows: &[Row]) -> String {
+    const SHOWN: usize = 10;
+    let list = |items: Vec<usize>| {
+        let shown: Vec<String> = items.iter().take(SHOWN).map(ToString::to_string).collect();
+        let more = items.len().saturating_sub(SHOWN);
+        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{tail}", shown.join(", "))
+    };
+    let plural = if numbers.len() == 1 { "" } else { "s" };
+    let lines = numbers.iter().map(|&n| rows[n - 1].line).collect();
+    format!("row{plural} {} (line{plural} {})", list(numbers.to_vec()), list(lines))
+}
+
+/// The columns that must be there.
+fn needed(problem: &Problem) -> Vec<&str> {
+    problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]).collect()
+}
+
+/// The bytes as text.
+fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
+    const EXPECTED: &str = "a CSV file saved as UTF-8";
+    if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
+        return Err(HistoryError::new("the file is UTF-16", EXPECTED));
+    }
+    let line_of = |offset: usize| 1 + bytes[..offset].iter().filter(|&&b| b == b'\n').count();
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(HistoryError::new("the file is a workbook or an archive, no text", EXPECTED));
+    }
+    if let Some(offset) = bytes.iter().position(|&b| b == 0) {
+        let error = HistoryError::new(
+            "the file holds zero bytes: it is no text, or a write was interrupted",
+            EXPECTED,
+        );
+        return Err(error.at_line(line_of(offset)));
+    }
+    std::str::from_utf8(bytes)
+        .map_err(|e| HistoryError::new("this line is not UTF-8", EXPECTED).at_line(line_of(e.valid_up_to())))
+}
+
+/// The separator that a first line `sep=;` declares, as some spreadsheets write it.
+fn declared_delimiter(text: &str) -> Option<char> {
+    let line = text.lines().next()?.trim_matches('"');
+    let rest = line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
+    [',', ';', '\t'].into_iter().find(|&c| rest == c.to_string())
+}
+
+fn find_columns(text: &str, record: Record, problem: &Problem) -> Result<Header, HistoryError> {
+    let line = record.line;
+    let names: Vec<String> =
+        record.cells.iter().map(|cell| unquoted(&text[cell.clone()]).trim().to_owned()).collect();
+    for (i, name) in names.iter().enumerate() {
+        if !name.is_empty() && names[..i].contains(name) {
+            let message = format!(
+                "the header names this column twice (columns {} and {})",
+                position(&names, name),
+                i + 1
+            );
+            return Err(HistoryError::new(message, "distinct names").at_line(line).at_column(name));
+        }
+    }
+    let column = |name: &str| {
+        names.iter().position(|n| n == name).ok_or_else(|| {
+            let others = names.iter().map(String::as_str).filter(|n| !needed(problem).contains(n));
+            let role = if name == problem.objective.name { "objective" } else { "variable" };
+            let message = format!("the column of this {role} is missing{}", hint(name, others));
+            let expected = format!("a header with {}", needed(problem).join(", "));
+            HistoryError::new(message, expected).at_line(line).at_column(name)
+        })
+    };
+    let variables: Vec<usize> =
+        problem.variables.iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
+    let objective = column(&problem.objective.name)?;
+    let taken = |i: usize| i == objective || variables.contains(&i);
+    let mut statuses =
+        (0..names.len()).filter(|&i| !taken(i) && names[i].eq_ignore_ascii_case(STATUS_COLUMN));
+    let status = statuses.next();
+    if let Some(second) = statuses.next() {
+        let message = "the header names the status column twice";
+        return Err(HistoryError::new(message, "one of them").at_line(line).at_column(&names[second]));
+    }
+    Ok(Header { record, variables, objective, status })
+}
+
+/// The first column of that name, from 1.
+fn position(names: &[String], name: &str) -> usize {
+    names.iter().position(|n| n == name).map_or(0, |i| i + 1)
+}
+
+/// The word of a status cell; `None` for an empty one.
+fn read_status(cell: &str) -> Result<Option<&'static str>, HistoryError> {
+    let word = cell.trim();
+    if word.is_empty() {
+        return Ok(None);
+    }
+    STATUSES.into_iter().find(|status| status.eq_ignore_ascii_case(word)).map(Some).ok_or_else(|| {
+        let message = format!("unknown status {word:?}{}", hint(word, STATUSES));
+        HistoryError::new(message, "done, pending, failed or an empty cell").at_column(STATUS_COLUMN)
+    })
+}

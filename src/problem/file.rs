@@ -1,0 +1,384 @@
+//! The problem file: TOML in, checked [`Problem`] out.
+
+use toml::de::DeTable;
+
+use super::source::Source;
+use super::table::{Located, Reader, described, join, one_of};
+use super::{Goal, Kind, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable, settings_table};
+
+/// The keys of the file itself.
+const SECTIONS: [&str; 6] = ["name", "objective", "variables", "define", "constraints", "settings"];
+
+/// Every key a variable can have, by type below.
+const VARIABLE_KEYS: [&str; 9] =
+    ["type", "bounds", "levels", "values", "step", "scale", "unit", "active_if", "inactive_value"];
+
+/// The type of a variable as the file names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Continuous,
+    Integer,
+    Binary,
+    Discrete,
+    Categorical,
+}
+
+const TYPES: [(&str, Type); 5] = [
+    ("continuous", Type::Continuous),
+    ("integer", Type::Integer),
+    ("binary", Type::Binary),
+    ("discrete", Type::Discrete),
+    ("categorical", Type::Categorical),
+];
+
+impl Type {
+    /// The keys that belong to this type, beside `type` the necessary one first.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Continuous | Self::Integer => {
+                &["type", "bounds", "step", "scale", "unit", "active_if", "inactive_value"]
+            }
+            Self::Binary => &["type", "unit", "active_if", "inactive_value"],
+            Self::Discrete => &["type", "values", "scale", "unit", "active_if", "inactive_value"],
+            Self::Categorical => &["type", "levels", "unit", "active_if", "inactive_value"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        TYPES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Parses and checks a problem file.
+pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
+    let document = DeTable::parse(source.text()).map_err(|e| {
+        let message = format!("not valid TOML: {}", e.message().replace('\n', ", "));
+        let end = source.text().len();
+        source.locate(ProblemError::new("", message, ""), &e.span().unwrap_or(end..end))
+    })?;
+    let mut reader = Reader::new(source);
+    let root = document.get_ref();
+    check_sections(&reader, root)?;
+
+    let settings = match root.get("settings") {
+        Some(value) => settings_table::read(&mut reader, value)?,
+        None => Settings::default(),
+    };
+    let name = match root.get("name") {
+        Some(value) => reader.text("name", value, "name = \"pressure vessel\"")?,
+        None => {
+            source.file().file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        }
+    };
+    let mut builder = ProblemBuilder::new(name).settings(settings);
+    builder = read_objective(&mut reader, root, builder)?;
+    builder = read_variables(&mut reader, root, builder)?;
+    builder = read_defines(&mut reader, root, builder)?;
+    builder = read_constraints(&mut reader, root, builder)?;
+    builder.build().map_err(|e| reader.locate(e))
+}
+
+fn check_sections(reader: &Reader<'_>, root: &DeTable<'_>) -> Result<(), ProblemError> {
+    for (key, _) in root {
+        let name = key.get_ref().as_ref();
+        if !SECTIONS.contains(&name) && settings_table::is_setting(name) {
+            let message = format!("unknown key `{name}` in the problem file: it is a setting");
+            return Err(reader.refuse(&key.span(), name, message, format!("`{name}` below [settings]")));
+        }
+    }
+    reader.check_keys(root, "", &SECTIONS)
+}
+
+/// A section that must be there.
+fn required<'t>(
+    reader: &Reader<'_>,
+    root: &'t DeTable<'_>,
+    name: &str,
+    example: &str,
+) -> Result<&'t Located<'t>, ProblemError> {
+    root.get(name).ok_or_else(|| {
+        let error =
+            ProblemError::new(name, format!("the problem has no [{name}]"), format!("such as {example}"));
+        reader.locate(error)
+    })
+}
+
+fn read_objective(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    builder: ProblemBuilder,
+) -> Result<ProblemBuilder, ProblemError> {
+    const EXAMPLE: &str = "[objective] name = \"cost\", goal = \"minimize\"";
+    let section = required(reader, root, "objective", EXAMPLE)?;
+    let table = reader.table("objective", section, EXAMPLE)?;
+    reader.check_keys(table, "objective", &["name", "goal"])?;
+    let missing = |reader: &Reader<'_>, key: &str, expected: &str| {
+        reader.refuse(&section.span(), &format!("objective.{key}"), format!("`{key}` is missing"), expected)
+    };
+    let Some(name) = table.get("name") else {
+        return Err(missing(reader, "name", "the name of the history's column, such as name = \"cost\""));
+    };
+    let Some(goal) = table.get("goal") else {
+        return Err(missing(reader, "goal", "goal = \"minimize\" or goal = \"maximize\""));
+    };
+    let name = reader.text("objective.name", name, "\"cost\"")?;
+    let goals = [("minimize", Goal::Minimize), ("maximize", Goal::Maximize)];
+    let goal = reader.word("objective.goal", goal, &goals)?;
+    Ok(builder.objective(name, goal))
+}
+
+fn read_variables(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    mut builder: ProblemBuilder,
+) -> Result<ProblemBuilder, ProblemError> {
+    const EXAMPLE: &str = "x = { type = \"continuous\", bounds = [0.0, 1.0] }";
+    let section = required(reader, root, "variables", &format!("[variables] {EXAMPLE}"))?;
+    let table = reader.table("variables", section, &format!("[variables] {EXAMPLE}"))?;
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        reader.check_misplaced_list(name, value, "variables")?;
+        let field = join("variables", name);
+        let entries = reader.table(&field, value, EXAMPLE)?;
+        // Errors about the variable as a whole point at its name.
+        reader.remember(&field, key.span());
+        builder = read_variable(reader, &field, name, entries, builder)?;
+    }
+    Ok(builder)
+}
+
+fn read_variable(
+    reader: &mut Reader<'_>,
+    field: &str,
+    name: &str,
+    table: &DeTable<'_>,
+    mut builder: ProblemBuilder,
+) -> Result<ProblemBuilder, ProblemError> {
+    let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
+    let Some(kind) = table.get("type") else {
+        reader.check_keys(table, field, &VARIABLE_KEYS)?;
+        let expected = format!("type = one of {}", one_of(&names));
+        return Err(reader.locate(ProblemError::new(format!("{field}.type"), "`type` is missing", expected)));
+    };
+    let kind = reader.word(&format!("{field}.type"), kind, &TYPES)?;
+    check_variable_keys(reader, field, table, kind)?;
+
+    let mut variable = match kind {
+        Type::Continuous | Type::Integer => {
+            read_range(reader, field, name, table, kind, &mut builder.warnings)?
+        }
+        Type::Binary => Variable::binary(name),
+        Type::Discrete => {
+            let values = needed(reader, field, table, "values", "[0, 12, 24, 48]")?;
+            Variable::discrete(
+                name,
+                read_numbers(reader, &format!("{field}.values"), values, "[0, 12, 24, 48]")?,
+            )
+        }
+        Type::Categorical => {
+            let levels = needed(reader, field, table, "levels", "[\"A\", \"B\"]")?;
+            let field = format!("{field}.levels");
+            let items = reader.array(&field, levels, "[\"A\", \"B\"]")?;
+            let levels: Result<Vec<String>, _> = items
+                .iter()
+                .enumerate()
+                .map(|(i, item)| reader.level(&format!("{field}[{i}]"), item))
+                .collect();
+            Variable::categorical(name, levels?)
+        }
+    };
+    if let Some(value) = table.get("scale") {
+        let scales = [("linear", Scale::Linear), ("log", Scale::Log)];
+        variable.scale = reader.word(&format!("{field}.scale"), value, &scales)?;
+    }
+    if let Some(value) = table.get("unit") {
+        variable.unit = Some(reader.text(&format!("{field}.unit"), value, "\"inch\"")?);
+    }
+    if let Some(value) = table.get("active_if") {
+        variable.active_if = Some(reader.text(&format!("{field}.active_if"), value, "\"layers >= 2\"")?);
+    }
+    if let Some(value) = table.get("inactive_value") {
+        let field = format!("{field}.inactive_value");
+        if variable.active_if.is_none() {
+            let message = "`inactive_value` without `active_if`: the variable is always active";
+            return Err(reader.refuse(&value.span(), &field, message, "both or neither"));
+        }
+        variable.inactive_value = read_value(reader, &field, value, &variable)?;
+    }
+    Ok(builder.variable(variable))
+}
+
+fn check_variable_keys(
+    reader: &Reader<'_>,
+    field: &str,
+    table: &DeTable<'_>,
+    kind: Type,
+) -> Result<(), ProblemError> {
+    for (key, _) in table {
+        let name = key.get_ref().as_ref();
+        if VARIABLE_KEYS.contains(&name) && !kind.keys().contains(&name) {
+            let message = format!("`{name}` does not belong to type \"{}\"", kind.name());
+            return Err(reader.refuse(&key.span(), &join(field, name), message, one_of(kind.keys())));
+        }
+    }
+    reader.check_keys(table, field, kind.keys())
+}
+
+/// A key that the type needs.
+fn needed<'t>(
+    reader: &Reader<'_>,
+    field: &str,
+    table: &'t DeTable<'_>,
+    key: &str,
+    example: &str,
+) -> Result<&'t Located<'t>, ProblemError> {
+    table.get(key).ok_or_else(|| {
+        let error = ProblemError::new(
+            format!("{field}.{key}"),
+            format!("`{key}` is missing"),
+            format!("{key} = {example}"),
+        );
+        reader.locate(error)
+    })
+}
+
+fn read_numbers(
+    reader: &mut Reader<'_>,
+    field: &str,
+    value: &Located<'_>,
+    example: &str,
+) -> Result<Vec<f64>, ProblemError> {
+    let items = reader.array(field, value, example)?;
+    items.iter().enumerate().map(|(i, item)| reader.number(&format!("{field}[{i}]"), item)).collect()
+}
+
+/// A continuous or integer variable, or the grid that `step` makes of it.
+fn read_range(
+    reader: &mut Reader<'_>,
+    field: &str,
+    name: &str,
+    table: &DeTable<'_>,
+    kind: Type,
+    warnings: &mut Vec<String>,
+) -> Result<Variable, ProblemError> {
+    let example = if kind == Type::Integer { "[1, 10]" } else { "[0.0, 1.0]" };
+    let value = needed(reader, field, table, "bounds", example)?;
+    let bounds = read_numbers(reader, &format!("{field}.bounds"), value, example)?;
+    let &[lower, upper] = bounds.as_slice() else {
+        let message = format!("found {} numbers", bounds.len());
+        let expected = format!("two, the lower and the upper bound, such as {example}");
+        return Err(reader.refuse(&value.span(), &format!("{field}.bounds"), message, expected));
+    };
+    let whole = |reader: &Reader<'_>, part: &str, number: f64| {
+        if kind == Type::Integer && number.fract() != 0.0 {
+            let message = format!("{number} is not whole, but the type is \"integer\"");
+            return Err(reader.locate(ProblemError::new(
+                format!("{field}.{part}"),
+                message,
+                "a whole number",
+            )));
+        }
+        Ok(())
+    };
+    whole(reader, "bounds[0]", lower)?;
+    whole(reader, "bounds[1]", upper)?;
+    let Some(step) = table.get("step") else {
+        let mut variable = Variable::continuous(name, lower, upper);
+        if kind == Type::Integer {
+            variable.kind = Kind::Integer { lower, upper };
+        }
+        return Ok(variable);
+    };
+    let step = reader.number(&format!("{field}.step"), step)?;
+    whole(reader, "step", step)?;
+    let variable = Variable::grid(name, lower, upper, step).map_err(|e| reader.locate(e.within(field)))?;
+    let largest = variable.domain().bounds().1;
+    if largest < upper {
+        let largest = variable.format_value(largest);
+        warnings.push(format!(
+            "{field}: the upper bound {upper} is not on the grid {lower} + k * {step}; the largest value is {largest}"
+        ));
+    }
+    Ok(variable)
+}
+
+/// A value of the variable: text for a level, else a number.
+fn read_value(
+    reader: &mut Reader<'_>,
+    field: &str,
+    value: &Located<'_>,
+    variable: &Variable,
+) -> Result<f64, ProblemError> {
+    match &variable.kind {
+        Kind::Categorical(_) => {
+            let text = reader.level(field, value)?;
+            variable
+                .parse_value(&text)
+                .map_err(|e| reader.refuse(&value.span(), field, e.message, e.expected))
+        }
+        Kind::Binary if value.get_ref().is_bool() => Ok(f64::from(u8::from(reader.boolean(field, value)?))),
+        _ => reader.number(field, value),
+    }
+}
+
+fn read_defines(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    mut builder: ProblemBuilder,
+) -> Result<ProblemBuilder, ProblemError> {
+    const EXAMPLE: &str = "area = \"width * height\"";
+    let Some(section) = root.get("define") else { return Ok(builder) };
+    for (key, value) in reader.table("define", section, &format!("[define] {EXAMPLE}"))? {
+        let name = key.get_ref().as_ref();
+        reader.check_misplaced_list(name, value, "define")?;
+        let field = join("define", name);
+        let Some(table) = value.get_ref().as_table() else {
+            if !value.get_ref().is_str() {
+                let message = format!("found {}", described(value.get_ref()));
+                let expected = format!(
+                    "an expression in quotes such as {EXAMPLE}, or {{ expr = \"...\", integer = true }}"
+                );
+                return Err(reader.refuse(&value.span(), &field, message, expected));
+            }
+            let expression = reader.text(&field, value, EXAMPLE)?;
+            builder = builder.define(name, expression, false);
+            continue;
+        };
+        reader.remember(&field, key.span());
+        reader.check_keys(table, &field, &["expr", "integer"])?;
+        let expression = needed(reader, &field, table, "expr", "\"width * height\"")?;
+        // The builder's errors about an expression name the define itself.
+        let expression = reader.text(&field, expression, EXAMPLE)?;
+        let integer = match table.get("integer") {
+            Some(value) => reader.boolean(&format!("{field}.integer"), value)?,
+            None => false,
+        };
+        builder = builder.define(name, expression, integer);
+    }
+    Ok(builder)
+}
+
+fn read_constraints(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    mut builder: ProblemBuilder,
+) -> Result<ProblemBuilder, ProblemError> {
+    const EXAMPLE: &str = "\"x + y <= 1\"";
+    let Some(section) = root.get("constraints") else { return Ok(builder) };
+    if section.get_ref().is_array() {
+        for (i, value) in reader.array("constraints", section, EXAMPLE)?.into_iter().enumerate() {
+            let field = format!("constraints[{i}]");
+            let expression = reader.text(&field, value, EXAMPLE)?;
+            builder = builder.constraint_at(field, expression.trim().to_owned(), expression);
+        }
+        return Ok(builder);
+    }
+    for (key, value) in reader.table("constraints", section, &format!("[constraints] name = {EXAMPLE}"))? {
+        let name = key.get_ref().as_ref();
+        reader.check_misplaced_list(name, value, "constraints")?;
+        let field = join("constraints", name);
+        let expression = reader.text(&field, value, EXAMPLE)?;
+        builder = builder.constraint_at(field, name.to_owned(), expression);
+    }
+    Ok(builder)
+}

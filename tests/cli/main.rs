@@ -1,0 +1,8 @@
+//! The real binary in a temporary folder: results, messages, exit codes, files.
+
+mod arguments;
+mod check;
+mod history_file;
+mod init;
+mod problem_file;
+mod support;

@@ -1,0 +1,120 @@
+//! The trainer beside LightGBM 4.7 on its golden fits.
+//!
+//! Exact tier: tree by tree the same features, the same partition of the training rows at every threshold, the same level sets,
+//! and predictions within 1e-6. Quality tier: 5-fold error at most 2 % above LightGBM's on each case, 0.5 % on average.
+
+mod gbdt_support;
+
+use gbdt_support::{Golden, golden};
+use leafgp::gbdt::{self, Ensemble, GbdtModel};
+use leafgp::solver::{Node, Rule, Tree};
+use serde_json::Value;
+
+fn train(case: &Golden) -> GbdtModel {
+    gbdt::train(&case.x, &case.domains, &case.y, None, &case.settings, 1).unwrap()
+}
+
+/// The first difference between a tree and its golden twin, walking both from their roots.
+fn difference(case: &Golden, tree: &Tree, expected: &[Value]) -> Option<String> {
+    let mut stack = vec![(0, 0usize)];
+    while let Some((own, theirs)) = stack.pop() {
+        let node = &expected[theirs];
+        match &tree.nodes[own] {
+            Node::Leaf { value, .. } => {
+                let Some(golden) = node["value"].as_f64() else {
+                    return Some(format!("node {theirs}: a leaf instead of {node}"));
+                };
+                let scale = case.predictions.iter().fold(0.0f64, |m, p| m.max(p.abs()));
+                if (value - golden).abs() > 1e-6 * scale {
+                    return Some(format!("node {theirs}: value {value} instead of {golden}"));
+                }
+            }
+            Node::Split { feature, rule, left, right } => {
+                if node["feature"].as_u64() != Some(*feature as u64) {
+                    return Some(format!("node {theirs}: split on {feature} by {rule:?} instead of {node}"));
+                }
+                let same = match rule {
+                    Rule::Threshold(own) => node["threshold"].as_f64().is_some_and(|golden| {
+                        case.x.rows().all(|row| (row[*feature] <= *own) == (row[*feature] <= golden))
+                    }),
+                    Rule::Levels(own) => node["categories"].as_array().is_some_and(|golden| {
+                        let mut golden: Vec<usize> =
+                            golden.iter().map(|level| level.as_u64().unwrap() as usize).collect();
+                        golden.sort_unstable();
+                        own.iter().eq(golden)
+                    }),
+                };
+                if !same {
+                    return Some(format!("node {theirs}: {rule:?} instead of {node}"));
+                }
+                stack.push((*left, node["left"].as_u64().unwrap() as usize));
+                stack.push((*right, node["right"].as_u64().unwrap() as usize));
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn exact_tier() {
+    let Some(cases) = golden() else { return };
+    let mut failures = Vec::new();
+    for case in &cases {
+        let model = train(case);
+        let trees = model.forest.trees();
+        if trees.len() != case.trees.len() {
+            failures.push(format!("{}: {} trees instead of {}", case.name, trees.len(), case.trees.len()));
+        }
+        let differences: Vec<String> = (0..trees.len().min(case.trees.len()))
+            .filter_map(|t| difference(case, &trees[t], &case.trees[t]).map(|d| format!("tree {t}, {d}")))
+            .collect();
+        let worst = (case.x.rows().zip(&case.predictions))
+            .map(|(row, golden)| {
+                (model.predict(row) - golden).abs() / golden.abs().max(1e-3 * case.y[0].abs())
+            })
+            .fold(0.0f64, f64::max);
+        println!(
+            "{}: {} of {} trees differ, largest relative difference of predictions {worst:.1e}",
+            case.name,
+            differences.len(),
+            trees.len()
+        );
+        if worst > 1e-6 {
+            failures.push(format!("{}: predictions differ by {worst:.1e}", case.name));
+        }
+        if let Some(first) = differences.first() {
+            failures.push(format!("{}: {first}", case.name));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn quality_tier() {
+    let Some(cases) = golden() else { return };
+    let mut ratios = Vec::new();
+    for case in &cases {
+        let own = gbdt::cross_validate(&case.x, &case.domains, &case.y, None, &case.settings, 5, 1).unwrap();
+        let ratio = own.rmse / case.cv5_rmse;
+        println!("{}: 5-fold RMSE {:.6} against {:.6}, ratio {ratio:.5}", case.name, own.rmse, case.cv5_rmse);
+        assert!(ratio <= 1.02, "{}: {ratio}", case.name);
+        ratios.push(ratio);
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!(mean <= 1.005, "mean ratio {mean}");
+}
+
+#[test]
+fn lightgbm_text_models_predict_the_same() {
+    let Some(cases) = golden() else { return };
+    for case in &cases {
+        let imported = Ensemble::from_lightgbm(&case.text).unwrap();
+        assert_eq!(imported.trees.len(), case.trees.len(), "{}", case.name);
+        let forest = imported.to_forest(&case.domains).unwrap();
+        for (row, golden) in case.x.rows().zip(&case.predictions) {
+            let tolerance = 1e-12 * golden.abs().max(1e-12);
+            assert!((imported.predict(row) - golden).abs() <= tolerance, "{}", case.name);
+            assert!((forest.predict(row) - golden).abs() <= tolerance, "{}", case.name);
+        }
+    }
+}
