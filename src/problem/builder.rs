@@ -143,7 +143,9 @@ impl ProblemBuilder {
             .iter()
             .find(|constraint| constraint.name == name)
             .map_or_else(|| format!("define.{}", field_name(name)), |constraint| constraint.field.clone());
-        let (lower, upper) = divisor.range;
+        // Outward rounding's last digits would only distract.
+        let shown = |x: f64| if x.abs() < 1e6 { (x * 1e9).round() / 1e9 } else { x };
+        let (lower, upper) = (shown(divisor.range.0), shown(divisor.range.1));
         Err(ProblemError::new(
             field,
             format!("division by `{}`, which may be 0: its values lie in [{lower}, {upper}]", divisor.text),
