@@ -165,7 +165,7 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
-        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|(name, ..)| name));
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|define| &define.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
             let (expression, names) = (expression.to_owned(), names.join(", "));
