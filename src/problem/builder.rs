@@ -117,6 +117,7 @@ impl ProblemBuilder {
         }
         self.settings.validate().map_err(|e| e.within("settings"))?;
         let compiled = self.compile()?;
+        self.check_denominators(&compiled)?;
         Ok(Problem {
             name: self.name,
             objective: self.objective,
@@ -131,6 +132,27 @@ impl ProblemBuilder {
             settings: self.settings,
             warnings: self.warnings,
         })
+    }
+
+    /// A divisor that may still be zero where everything else holds leaves the model undefined.
+    fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
+        let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
+        let (lower, upper) = divisor.range;
+        let range = format!("[{}, {}]", number::format_number(lower), number::format_number(upper));
+        Err(ProblemError::new(
+            self.constraint_fields().swap_remove(divisor.constraint),
+            format!("division by `{}`, which may be 0: its values lie in {range}", divisor.text),
+            "bounds or a constraint that keep the divisor away from 0",
+        ))
+    }
+
+    /// The field of each compiled constraint, in the order in which [`ProblemBuilder::compile`] adds them.
+    fn constraint_fields(&self) -> Vec<String> {
+        let whole =
+            self.defines.iter().filter(|d| d.integer).map(|d| format!("define.{}", field_name(&d.name)));
+        let hierarchies = self.variables.iter().filter(|v| v.active_if.is_some());
+        let hierarchies = hierarchies.map(|v| format!("variables.{}.active_if", field_name(&v.name)));
+        whole.chain(hierarchies).chain(self.constraints.iter().map(|c| c.field.clone())).collect()
     }
 
     fn check_names(&self) -> Result<(), ProblemError> {
@@ -165,7 +187,7 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
-        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|define| &define.name));
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
             let (expression, names) = (expression.to_owned(), names.join(", "));

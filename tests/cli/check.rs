@@ -49,7 +49,6 @@ fn a_feasible_point_satisfies_what_it_must() {
 }
 
 #[test]
-#[ignore = "until the constraint engine explains conflicts"]
 fn a_contradiction_exits_1_and_names_its_constraints() {
     let folder = Folder::with_problem(&format!(
         "{PROBLEM}[constraints]\n\"high enough\" = \"x >= 0.8\"\nirrelevant = \"n >= 2\"\n\"low enough\" = \"x <= 0.7\"\n"
