@@ -138,7 +138,9 @@ impl ProblemBuilder {
     fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
         let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
         let (lower, upper) = divisor.range;
-        let range = format!("[{}, {}]", number::format_number(lower), number::format_number(upper));
+        // The bounds are rounded outward in the last place: six digits say it better.
+        let short = |x: f64| number::format_number(format!("{x:.5e}").parse().unwrap_or(x));
+        let range = format!("[{}, {}]", short(lower), short(upper));
         Err(ProblemError::new(
             self.constraint_fields().swap_remove(divisor.constraint),
             format!("division by `{}`, which may be 0: its values lie in {range}", divisor.text),
