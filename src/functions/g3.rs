@@ -5,7 +5,7 @@ use super::{Benchmark, Optimum, Variable, constraint, cube};
 const VARIABLES: [Variable; 5] = cube(0.0, 1.0);
 
 /// 1 / sqrt(5).
-const ROOT: f64 = 0.447_213_595_499_957_94;
+const ROOT: f64 = 0.447_213_595_499_957_9;
 
 /// `-sqrt(n)^n prod x_i`, `n = 5`, on `[0, 1]^5` with `sum x_i^2 = 1`.
 pub(super) const BENCHMARK: Benchmark = Benchmark {

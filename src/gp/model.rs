@@ -3,7 +3,7 @@
 use leafgp_solver::{Forest, LeafObjective, Quadratic};
 
 use super::leaf_matrix::LeafMatrix;
-use super::likelihood::{self, Evidence};
+use super::likelihood;
 use super::spectrum::Spectrum;
 use super::{GpError, GpSettings, Hyperparameters, MeanKind, VarianceKind};
 use crate::Table;
@@ -125,7 +125,7 @@ impl TreeGp {
                         *slot = loading[k] * to_factor[k];
                     }
                 }
-                Evidence::new(spectrum, &hyperparameters).value
+                likelihood::log_likelihood(spectrum, &hyperparameters)
             }
         };
         let forest = forest.clone();
@@ -371,9 +371,8 @@ mod tests {
         // s2 - s2^2 / (s2 + nz) with s2 = 1.
         assert!((here.variance - (1.0 - 1.0 / 1.10025)).abs() < 1e-12);
         assert!(far.variance > here.variance);
-        let mut settings = GpSettings::default();
-        settings.mean = MeanKind::Constant;
-        settings.signal_interval = [2.0, 3.0];
+        let settings =
+            GpSettings { mean: MeanKind::Constant, signal_interval: [2.0, 3.0], ..GpSettings::default() };
         let gp = TreeGp::fit(&some.forest, &x, &[0.25], &settings).unwrap();
         assert_eq!((gp.hyperparameters().mean, gp.hyperparameters().signal_variance), (0.25, 2.0));
     }
@@ -393,8 +392,7 @@ mod tests {
                 assert!((gp.log_predictive_density(&x, a.mean + 0.25) - density).abs() < 1e-12);
             }
         }
-        let mut settings = GpSettings::default();
-        settings.variance = VarianceKind::Observed;
+        let settings = GpSettings { variance: VarianceKind::Observed, ..GpSettings::default() };
         let fitted = TreeGp::fit(&sample.forest, &sample.x, &sample.y, &settings).unwrap();
         assert!(fitted.posterior(sample.x.row(0)).variance > fitted.hyperparameters().noise_variance);
     }
