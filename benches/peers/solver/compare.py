@@ -276,6 +276,7 @@ def main():
         writer = csv.DictWriter(out, COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
+        out.flush()
         for path in paths:
             if path.stem in known:
                 continue
