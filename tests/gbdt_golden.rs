@@ -6,7 +6,7 @@
 mod gbdt_support;
 
 use gbdt_support::{Golden, golden};
-use leafgp::gbdt::{self, GbdtModel};
+use leafgp::gbdt::{self, Ensemble, GbdtModel};
 use leafgp::solver::{Node, Rule, Tree};
 use serde_json::Value;
 
@@ -102,4 +102,19 @@ fn quality_tier() {
     }
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     assert!(mean <= 1.005, "mean ratio {mean}");
+}
+
+#[test]
+fn lightgbm_text_models_predict_the_same() {
+    let Some(cases) = golden() else { return };
+    for case in &cases {
+        let imported = Ensemble::from_lightgbm(&case.text).unwrap();
+        assert_eq!(imported.trees.len(), case.trees.len(), "{}", case.name);
+        let forest = imported.to_forest(&case.domains).unwrap();
+        for (row, golden) in case.x.rows().zip(&case.predictions) {
+            let tolerance = 1e-12 * golden.abs().max(1e-12);
+            assert!((imported.predict(row) - golden).abs() <= tolerance, "{}", case.name);
+            assert!((forest.predict(row) - golden).abs() <= tolerance, "{}", case.name);
+        }
+    }
 }

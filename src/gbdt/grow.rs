@@ -105,9 +105,10 @@ impl<'a> TreeGrower<'a> {
             && let Some(QueueEntry { leaf: Reverse(at), .. }) = queue.pop()
         {
             let Some(split) = leaves[at].best.take() else { continue };
-            let (n_left, n_right) = self.partition.split(at, self.bins, split.slot, &split.rule);
+            // Estimated row counts and rounding in derived bins can suggest a side that has no rows.
+            let Some(counts) = self.partition.split(at, self.bins, split.slot, &split.rule) else { continue };
             let new = leaves.len();
-            self.attach(&mut leaves, &mut splits, at, &split, (n_left, n_right));
+            self.attach(&mut leaves, &mut splits, at, &split, counts);
             if leaves.len() < self.shape.num_leaves {
                 self.search_children(&mut leaves, at, new, derivatives, rng);
                 queue.extend(queue_entry(&leaves, at));

@@ -44,7 +44,8 @@ impl Ensemble {
     pub fn importances(&self) -> Importances {
         let mut result = Importances { gain: vec![0.0; self.n_features], split: vec![0; self.n_features] };
         for split in self.trees.iter().flat_map(|tree| &tree.splits) {
-            result.gain[split.feature] += split.gain;
+            // Gains of targets near the largest f64 stay finite.
+            result.gain[split.feature] = (result.gain[split.feature] + split.gain).min(f64::MAX);
             result.split[split.feature] += 1;
         }
         result

@@ -40,14 +40,15 @@ impl Partition {
         self.ranges.len()
     }
 
-    /// Sends the rows of `leaf` left (they keep the leaf's number) or right (a new leaf); returns both row counts.
+    /// Sends the rows of `leaf` left (they keep the leaf's number) or right (a new leaf); returns both row counts. With all rows
+    /// on one side nothing changes and `None` is returned.
     pub(super) fn split(
         &mut self,
         leaf: usize,
         bins: &BinMatrix,
         slot: usize,
         rule: &BinRule,
-    ) -> (usize, usize) {
+    ) -> Option<(usize, usize)> {
         let feature = &bins.features[slot];
         let goes_left = left_table(rule, feature.mapper.n_bins, feature.mapper.missing);
         let tile = &bins.tiles[feature.tile];
@@ -66,9 +67,12 @@ impl Partition {
             }
         };
         let middle = range.start + n_left;
+        if n_left == 0 || middle == range.end {
+            return None;
+        }
         self.ranges[leaf] = range.start..middle;
         self.ranges.push(middle..range.end);
-        (n_left, range.end - middle)
+        Some((n_left, range.end - middle))
     }
 }
 

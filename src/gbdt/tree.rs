@@ -109,6 +109,43 @@ impl DecisionTree {
         Self { splits: Vec::new(), leaves: vec![LeafNode { value, weight, count }], shrinkage: 1.0 }
     }
 
+    /// What is wrong with the shape of the tree, if anything: every split but the root and every leaf must be the child of exactly one
+    /// earlier split, and every number finite.
+    pub(super) fn problem(&self, n_features: usize) -> Option<String> {
+        if self.leaves.len() != self.splits.len() + 1 {
+            return Some(format!("{} leaves do not fit {} splits", self.leaves.len(), self.splits.len()));
+        }
+        let mut split_seen = vec![false; self.splits.len()];
+        let mut leaf_seen = vec![self.splits.is_empty(); self.leaves.len()];
+        for (index, split) in self.splits.iter().enumerate() {
+            if split.feature >= n_features {
+                return Some(format!("split {index} asks feature {}; there are {n_features}", split.feature));
+            }
+            if let SplitRule::Threshold { threshold, .. } = split.rule
+                && threshold.is_nan()
+            {
+                return Some(format!("split {index} has a NaN threshold"));
+            }
+            for child in [split.left, split.right] {
+                let slot = match child {
+                    Child::Split(at) if at > index => split_seen.get_mut(at),
+                    Child::Split(_) => None,
+                    Child::Leaf(at) => leaf_seen.get_mut(at),
+                };
+                match slot {
+                    Some(seen) if !*seen => *seen = true,
+                    _ => {
+                        return Some(format!(
+                            "split {index} has the child {child:?}, missing or used before"
+                        ));
+                    }
+                }
+            }
+        }
+        let bad = self.leaves.iter().position(|leaf| !leaf.value.is_finite());
+        bad.map(|leaf| format!("leaf {leaf} has the value {}", self.leaves[leaf].value))
+    }
+
     /// Index of the leaf in which `x` ends; NaN follows the splits' missing directions.
     pub fn leaf_of(&self, x: &[f64]) -> usize {
         let mut at = if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) };
