@@ -112,7 +112,7 @@ fn boxes_around_feasible_points_are_never_refuted() {
         assert!(points.len() == 6, "{name}");
         let limits = Limits { nodes: 300, deadline: None };
         for x in &points {
-            for share in [1.0, 0.3, 0.05, 1e-3, 1e-6, 0.0] {
+            for share in [1.0, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12, 0.0] {
                 let region = box_around(set.domains(), x, share, &mut rng);
                 let mut contracted = region.clone();
                 assert!(set.contract(&mut contracted) && contracted.contains(x), "{name} {share} {x:?}");
@@ -251,7 +251,8 @@ fn networks_have_the_sizes_that_an_independent_check_computes() {
     };
     let points = sets::vae_nas().design(40, &[], &[], &mut rng, Limits::default());
     assert!(points.len() == 40 && points.iter().all(|x| vae(x)));
-    for n_deconv in [0.0, 1.0, 2.0] {
+    // One deconvolution from 7 pixels ends at 18 at most.
+    for n_deconv in [0.0, 2.0] {
         assert!(points.iter().any(|x| x[4] == n_deconv), "no point with {n_deconv} deconvolutions");
     }
 }

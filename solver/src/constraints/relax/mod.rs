@@ -268,8 +268,12 @@ impl Build<'_> {
                 Operation::Variable(v) => {
                     match self.columns.of_variable[v] {
                         Some(column) => out.row[column as usize] += coefficient,
-                        // Fixed.
-                        None => out.row[n] += coefficient * self.state.number(node).lo,
+                        // Fixed, or too narrow to be a column.
+                        None => {
+                            let x = self.state.number(node);
+                            out.row[n] += coefficient * x.lo;
+                            out.row[n + 1] += coefficient.abs() * (x.hi - x.lo);
+                        }
                     }
                     return;
                 }

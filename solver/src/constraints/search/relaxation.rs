@@ -1,6 +1,6 @@
 //! Contraction of a node: propagation, the ball of interesting points, and the linear relaxation solved as one projection.
 
-use super::{Search, Task, is_fixed};
+use super::{Search, Task};
 use crate::constraints::model::{NodeId, Operation, Slack, Truth, TruthId};
 use crate::constraints::propagate::{CAN_FALSE, CAN_TRUE};
 use crate::constraints::relax::Estimates;
@@ -17,6 +17,9 @@ const ROUNDS: usize = 3;
 const PAYS: f64 = 0.3;
 /// Coefficients whose whole range is below this share of the row are rounding noise.
 const NOISE: f64 = 1e-11;
+
+/// Ranges narrower than this, relative to their size, are constants: a column of nothing but rounding would decide.
+const NARROW: f64 = 1e-12;
 
 /// A contracted node.
 #[derive(Debug)]
@@ -274,8 +277,14 @@ impl Search<'_> {
         columns.variables.clear();
         for atom in active {
             for &v in &self.model.roots[atom.root as usize].variables {
-                let numeric = matches!(region.0[v], Range::Interval { .. });
-                if numeric && !is_fixed(&region.0[v]) && columns.of_variable[v].is_none() {
+                let wide = match region.0[v] {
+                    Range::Interval { lower, upper } => {
+                        let (l, u) = self.domains[v].bounds();
+                        upper - lower > NARROW * (lower.abs().max(upper.abs()) + 1e-3 * (u - l))
+                    }
+                    Range::Levels(_) => false,
+                };
+                if wide && columns.of_variable[v].is_none() {
                     columns.of_variable[v] = Some(0);
                     columns.variables.push(v);
                 }
