@@ -75,7 +75,7 @@ fn a_list_of_constraints_is_named_by_its_texts() {
 fn a_division_is_refused_only_while_its_divisor_can_be_zero() {
     let unsafe_one = format!("{PROBLEM}[constraints]\nratio = \"n / (x - 0.5) <= 3\"\n");
     let folder = Folder::with_problem(&unsafe_one);
-    folder.refused(&["check", "p.toml"], &["p.toml:12", "constraints.ratio", "`x - 0.5`", "[-0.5, 0.5]"]);
+    folder.refused(&["check", "p.toml"], &["p.toml:12", "constraints.ratio", "`(x - 0.5)`", "[-0.5, 0.5]"]);
     let folder = Folder::with_problem(&(unsafe_one + "\"away from the pole\" = \"x >= 0.6\"\n"));
     let (code, report) = report(&folder);
     assert_eq!((code, report.feasible), (0, Some(true)));

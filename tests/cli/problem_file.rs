@@ -261,6 +261,23 @@ fn expressions_point_at_the_character() {
 }
 
 #[test]
+fn divisors_that_may_be_zero_are_refused_with_their_range() {
+    refused_with(
+        "[constraints]\nc = \"n / (x - 0.5) <= 4\"\n",
+        &["p.toml:12:5:", "constraints.c", "may be 0", "[-0.5, 0.5]"],
+    );
+    refused_with(
+        "[define]\nr = { expr = \"n / x\", integer = true }\n",
+        &["p.toml:12:14:", "define.r", "[0, 1]"],
+    );
+    // What the other constraints exclude is no danger.
+    let safe = format!("{PROBLEM}[constraints]\nc = \"n / x <= 40\"\nd = \"x >= 0.25\"\n");
+    let folder = Folder::with_problem(&safe);
+    let run = folder.run(&["check", "p.toml"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[test]
 fn a_list_of_constraints_after_a_table() {
     refused_with(
         "constraints = ['x <= 1']\n",
