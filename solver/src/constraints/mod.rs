@@ -109,6 +109,8 @@ pub struct Projection {
     pub nearest: Option<(Vec<f64>, f64)>,
     /// No feasible point of the box is nearer than this; infinite when the box is proved infeasible.
     pub bound: f64,
+    /// Search nodes used.
+    pub nodes: usize,
 }
 
 /// A compiled set of known constraints over mixed variables.
