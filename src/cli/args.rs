@@ -195,6 +195,12 @@ pub struct FitArgs {
     /// Cross-validate with K folds; a row's fold is its index modulo K.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
     pub cv: Option<u32>,
+    /// Write the trees, fitted to all measured rows in the objective's units, to a file (JSON).
+    #[arg(long, value_name = "MODEL.json")]
+    pub export: Option<PathBuf>,
+    /// Instead of fitting, judge the trees of a file on the rows: written by --export, or by LightGBM (text).
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["cv", "export"])]
+    pub model: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -105,3 +105,22 @@ fn fit_reports_the_contracted_keys_and_shares() {
     let empty = folder_with(MIXED, "");
     assert_eq!(empty.run(&["fit", "p.toml"]).code, 2);
 }
+
+#[test]
+fn exported_trees_read_back_predict_the_same_and_lightgbms_are_understood() {
+    let folder = folder_with(MIXED, &mixed_history(40));
+    let quality = folder.run(&["fit", "p.toml", "--export", "model.json", "--format", "json"]).json();
+    let curve = quality["training_curve"].as_array().unwrap();
+    let last = curve.last().unwrap().as_f64().unwrap();
+    assert!(curve.len() == 50 && last < curve[0].as_f64().unwrap());
+    let again = folder.run(&["fit", "p.toml", "--model", "model.json", "--format", "json"]).json();
+    let rmse = again["trees_rmse"].as_f64().unwrap();
+    // The trainer keeps gradients in f32, so the scale of the targets shows in the seventh digit.
+    assert!((rmse - last).abs() < 1e-5 * last, "{rmse} against {last}");
+    assert_eq!(again["importances"]["passes"]["splits"], quality["importances"]["passes"]["splits"]);
+
+    folder.write("broken.txt", "tree\nversion=v4\n");
+    folder.refused(&["fit", "p.toml", "--model", "broken.txt"], &["broken.txt"]);
+    folder.refused(&["fit", "p.toml", "--model", "missing.json"], &["missing.json"]);
+    folder.refused(&["fit", "p.toml", "--model", "model.json", "--cv", "5"], &["--cv"]);
+}
