@@ -38,6 +38,7 @@ fn contraction_loses_no_feasible_point_and_never_widens() {
         let problem = generator.problem();
         let set = problem.build();
         let domains = problem.domains();
+        let mut propagator = Propagator::new(&set);
         for region in [Region::full(&domains), generator.region(&domains)] {
             let inside: Vec<_> =
                 points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();

@@ -176,7 +176,11 @@ impl Search<'_> {
                 }
                 *op != Comparison::NotEqual
             }
-            Truth::And(parts) => parts.iter().fold(true, |all, &p| self.collect(root, p, out) && all),
+            Truth::And(parts) => {
+                // All of them, whatever the first says.
+                let undecided = parts.iter().filter(|&&p| !self.collect(root, p, out)).count();
+                undecided == 0
+            }
             Truth::Or(parts) => {
                 let possible: Vec<TruthId> = parts
                     .iter()
