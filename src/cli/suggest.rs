@@ -59,7 +59,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let best = optimizer.best();
     match args.format {
         SuggestionFormat::Json => {
-            output.json(&to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings))?
+            output.json(&to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings))?;
         }
         SuggestionFormat::Csv => {
             let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();

@@ -97,14 +97,17 @@ fn design_point(
     let mut rng = stream(problem.settings.seed, Purpose::Design, observations.len());
     let limits = Limits::default();
     let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits);
+    let suggestion = |point: Vec<f64>| Suggestion {
+        point,
+        proof: None,
+        note: Some(format!("space-filling point: {reason}")),
+    };
     if let Some(point) = design.into_iter().next() {
-        return Ok(Some(Suggestion {
-            point,
-            proof: None,
-            note: Some(format!("space-filling point: {reason}")),
-        }));
+        return Ok(Some(suggestion(shorten_point(problem, point))));
     }
     match problem.constraints.decide(&Region::full(problem.constraints.domains()), limits) {
+        // The design gave up, but here is a new point all the same.
+        Decision::Feasible(point) if !existing.contains(&point) => Ok(Some(suggestion(point))),
         Decision::Feasible(_) => Ok(None),
         Decision::Infeasible => Err(infeasible(problem)),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),

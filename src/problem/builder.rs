@@ -117,6 +117,7 @@ impl ProblemBuilder {
         }
         self.settings.validate().map_err(|e| e.within("settings"))?;
         let compiled = self.compile()?;
+        self.check_denominators(&compiled)?;
         Ok(Problem {
             name: self.name,
             objective: self.objective,
@@ -131,6 +132,29 @@ impl ProblemBuilder {
             settings: self.settings,
             warnings: self.warnings,
         })
+    }
+
+    /// A divisor that may still be zero where everything else holds leaves the model undefined.
+    fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
+        let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
+        let (lower, upper) = divisor.range;
+        // The bounds are rounded outward in the last place: six digits say it better.
+        let short = |x: f64| number::format_number(format!("{x:.5e}").parse().unwrap_or(x));
+        let range = format!("[{}, {}]", short(lower), short(upper));
+        Err(ProblemError::new(
+            self.constraint_fields().swap_remove(divisor.constraint),
+            format!("division by `{}`, which may be 0: its values lie in {range}", divisor.text),
+            "bounds or a constraint that keep the divisor away from 0",
+        ))
+    }
+
+    /// The field of each compiled constraint, in the order in which [`ProblemBuilder::compile`] adds them.
+    fn constraint_fields(&self) -> Vec<String> {
+        let whole =
+            self.defines.iter().filter(|d| d.integer).map(|d| format!("define.{}", field_name(&d.name)));
+        let hierarchies = self.variables.iter().filter(|v| v.active_if.is_some());
+        let hierarchies = hierarchies.map(|v| format!("variables.{}.active_if", field_name(&v.name)));
+        whole.chain(hierarchies).chain(self.constraints.iter().map(|c| c.field.clone())).collect()
     }
 
     fn check_names(&self) -> Result<(), ProblemError> {
@@ -165,9 +189,17 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
+        let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
-            let expression = expression.to_owned();
-            move |e: ExprError| ProblemError::in_expression(field, &expression, e)
+            let (expression, names) = (expression.to_owned(), names.join(", "));
+            move |e: ExprError| {
+                let mut error = ProblemError::in_expression(field, &expression, e);
+                if error.message.starts_with("unknown name") {
+                    error.expected = format!("one of {names}");
+                }
+                error
+            }
         };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
@@ -187,6 +219,13 @@ impl ProblemBuilder {
         }
         Ok(builder.build())
     }
+}
+
+/// The name as expressions write it: in backquotes unless it is a bare identifier.
+fn expression_name(name: &str) -> String {
+    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if bare { name.to_owned() } else { format!("`{name}`") }
 }
 
 /// A name must survive as a CSV header and between backquotes.
