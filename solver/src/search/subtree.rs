@@ -5,6 +5,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
+use crate::certificate::{ProofEnd, ProofNode, ProofRound};
 use crate::constraints::Limits;
 use crate::region::Range;
 
@@ -16,7 +17,7 @@ use super::model::Model;
 use super::node::{Changed, FilterScratch, Node, OpenNode, overlaps};
 use super::options::SearchOptions;
 use super::pool::{Pool, Undecided, settle};
-use super::relax::{RelaxScratch, relax};
+use super::relax::{RelaxScratch, relax, relax_on_record};
 
 /// What every worker reads.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ pub(crate) struct Worker {
     vector: Vec<f64>,
     products: Vec<f64>,
     words: Vec<u64>,
+    /// Collects what a certificate says about the node at hand.
+    record: Option<ProofNode>,
 }
 
 enum Verdict {
@@ -129,6 +132,53 @@ impl Worker {
         outcome
     }
 
+    /// Searches the whole tree below the pool's cutoff depth first and writes down why each node holds nothing better. `None` when the limits end it,
+    /// or a constrained cell stays undecided.
+    pub(crate) fn certify(
+        &mut self,
+        ctx: &Context<'_>,
+        root: &OpenNode,
+        pool: Pool,
+    ) -> Option<Vec<ProofNode>> {
+        /// Not among the nodes that start a local search.
+        const SERIAL: u64 = FIRST_SEARCHES + 1;
+        let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
+        let mut node = self.free.pop().unwrap_or_default();
+        node.build(ctx.model, &root.cells, root.bound, &root.weights);
+        self.stack.push((node, None));
+        let mut proof = Vec::new();
+        while let Some((mut node, split)) = self.stack.pop() {
+            if ctx.must_stop() {
+                self.stack.clear();
+                return None;
+            }
+            let changed = match split {
+                None => Changed::Everything,
+                Some(feature) => {
+                    self.filter.mark(feature, ctx.model.n_features());
+                    Changed::Marked
+                }
+            };
+            // Every node stands on its own evidence.
+            node.bound = f64::NEG_INFINITY;
+            self.record = Some(ProofNode::default());
+            let verdict = self.process(ctx, &mut node, changed, SERIAL, &mut outcome);
+            let mut record = self.record.take().expect("set above");
+            match verdict {
+                Verdict::Closed => self.free.push(node),
+                Verdict::Branch => {
+                    let split = &mut self.branch.split;
+                    record.end = ProofEnd::Split { feature: split.feature as u32, left: split.left.clone() };
+                    // The left child comes first in the proof.
+                    split.estimates = [0.0, 1.0];
+                    self.push_children(ctx.model, node);
+                }
+            }
+            proof.push(record);
+        }
+        (outcome.undecided.count == 0).then_some(proof)
+    }
+
     fn push_children(&mut self, model: &Model<'_>, mut node: Node) {
         let split = &self.branch.split;
         let mut left = self.free.pop().unwrap_or_default();
@@ -166,10 +216,19 @@ impl Worker {
             }
             changed = Changed::Marked;
             if self.enumerate(ctx, node, outcome) {
+                if let Some(record) = &mut self.record {
+                    record.end = ProofEnd::Enumerated;
+                }
                 return Verdict::Closed;
             }
             let mut cutoff = ctx.cutoff(&outcome.pool);
-            let relaxation = relax(model, node, &mut self.relax, cutoff);
+            let mut relaxation = relax(model, node, &mut self.relax, cutoff);
+            if let Some(record) = &mut self.record {
+                relaxation = relax_on_record(model, node, &mut self.relax, relaxation);
+                let dim = model.problem.objective.quadratic.as_ref().map_or(0, |q| q.dim);
+                let u = node.u.iter().take(dim).map(|&u| u as f32).collect();
+                record.rounds.push(ProofRound { u, sweeps: 0 });
+            }
             node.bound = node.bound.max(relaxation.bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
@@ -177,6 +236,9 @@ impl Worker {
             self.links.build(model, node);
             let costs = (&self.relax.g[..], relaxation.base);
             let bound = messages::send(model.kernels, &self.links, node, costs, cutoff, &mut self.messages);
+            if let Some(round) = self.record.as_mut().and_then(|record| record.rounds.last_mut()) {
+                round.sweeps = self.messages.sweeps;
+            }
             node.bound = node.bound.max(bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
