@@ -130,13 +130,29 @@ impl Constraints {
         found
     }
 
-    /// Divisors that may still be zero after the constraints were propagated over the whole domains. Divisions inside alternatives
+    /// Divisors that may still be zero after the other constraints were propagated over the whole domains. Divisions inside alternatives
     /// (`or`, `implies`, `if`) are not listed: where they are undefined, the alternative does not hold.
     pub fn check_denominators(&self) -> Vec<Denominator> {
-        let mut region = Region::full(&self.domains);
-        if !self.contract(&mut region) {
-            return Vec::new();
+        let mut found = Vec::new();
+        for divisor in &self.model.divisors {
+            let others: Vec<usize> = (0..self.len()).filter(|&c| c != divisor.constraint).collect();
+            let mut region = Region::full(&self.domains);
+            if !self.with_pieces(&self.pieces(&others), self.domains.clone()).contract(&mut region) {
+                continue;
+            }
+            let mut state = self.state_over(&region);
+            state.evaluate(&self.model, &divisor.steps);
+            let value = state.number(divisor.node);
+            if value.contains(0.0) {
+                let text = divisor.text.clone();
+                found.push(Denominator { constraint: divisor.constraint, text, range: (value.lo, value.hi) });
+            }
         }
+        found
+    }
+
+    /// A propagation state whose variables have the ranges of a box and whose other nodes know nothing.
+    fn state_over(&self, region: &Region) -> State {
         let mut state = State::new(&self.domains);
         state.numbers.clone_from(&self.model.initial);
         state.truths =
@@ -150,15 +166,6 @@ impl Constraints {
                 _ => {}
             }
         }
-        let mut found = Vec::new();
-        for divisor in &self.model.divisors {
-            state.evaluate(&self.model, &divisor.steps);
-            let value = state.number(divisor.node);
-            if value.contains(0.0) {
-                let text = divisor.text.clone();
-                found.push(Denominator { constraint: divisor.constraint, text, range: (value.lo, value.hi) });
-            }
-        }
-        found
+        state
     }
 }
