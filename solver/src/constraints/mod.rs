@@ -141,6 +141,11 @@ impl Constraints {
         self.roots.is_empty()
     }
 
+    /// What the set states, as text that is equal for equal sets: work memory and derived data left out.
+    pub(crate) fn statement(&self) -> String {
+        format!("{:?}{:?}{:?}{:?}{:?}", self.domains, self.program, self.names, self.roots, self.hierarchy)
+    }
+
     /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.
     pub fn len(&self) -> usize {
         self.roots.len()
