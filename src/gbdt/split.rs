@@ -59,6 +59,8 @@ pub(super) struct SplitLimits {
     pub(super) max_cat_threshold: usize,
     pub(super) max_cat_to_onehot: usize,
     pub(super) min_data_per_group: f64,
+    /// Whether second derivatives differ between rows, so that row counts must be estimated from them.
+    pub(super) estimates_rows: bool,
 }
 
 impl SplitLimits {
@@ -74,9 +76,79 @@ impl SplitLimits {
 
 /// Number of rows behind a second-derivative sum: exact when all second derivatives of a leaf are equal, else an estimate.
 /// `per_hessian` is rows divided by second-derivative sum of the leaf.
-#[inline]
+#[inline(always)]
 pub(super) fn count_of(hessian: f64, per_hessian: f64) -> f64 {
-    (hessian * per_hessian + 0.5).trunc()
+    // Adding and taking away 2^52 rounds a positive number to a whole one without a library call; then down, as `floor`.
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    let shifted = hessian * per_hessian + 0.5;
+    let nearest = (shifted + WHOLE) - WHOLE;
+    if nearest > shifted { nearest - 1.0 } else { nearest }
+}
+
+/// Thresholds judged together.
+const CANDIDATES: usize = 32;
+
+/// Right-hand sums of thresholds whose gains are still to be computed: all divisions of a batch in one loop without branches.
+struct Candidates {
+    total_gradient: f64,
+    total_hessian: f64,
+    len: usize,
+    bins: [u32; CANDIDATES],
+    gradients: [f64; CANDIDATES],
+    hessians: [f64; CANDIDATES],
+    counts: [f64; CANDIDATES],
+}
+
+impl Candidates {
+    #[inline(always)]
+    fn new(total_gradient: f64, total_hessian: f64) -> Self {
+        let zeros = [0.0; CANDIDATES];
+        let (gradients, hessians, counts) = (zeros, zeros, zeros);
+        Self { total_gradient, total_hessian, len: 0, bins: [0; CANDIDATES], gradients, hessians, counts }
+    }
+
+    /// Adds a threshold; true when the batch is full.
+    #[inline(always)]
+    fn push(&mut self, bin: usize, gradient: f64, hessian: f64, count: f64) -> bool {
+        let at = self.len % CANDIDATES;
+        self.bins[at] = bin as u32;
+        self.gradients[at] = gradient;
+        self.hessians[at] = hessian;
+        self.counts[at] = count;
+        self.len += 1;
+        self.len == CANDIDATES
+    }
+
+    /// Empties the batch; `best` becomes its first threshold of largest gain if that gain is larger.
+    #[inline(always)]
+    fn evaluate<const L1: bool>(&mut self, penalty: Penalty, best: &mut Best) {
+        let penalty = Penalty { l1: if L1 { penalty.l1 } else { 0.0 }, ..penalty };
+        let len = self.len.min(CANDIDATES);
+        self.len = 0;
+        let mut gains = [0.0; CANDIDATES];
+        for ((gain, &gradient), &hessian) in gains[..len].iter_mut().zip(&self.gradients).zip(&self.hessians)
+        {
+            *gain = penalty.gain(self.total_gradient - gradient, self.total_hessian - hessian)
+                + penalty.gain(gradient, hessian);
+        }
+        let mut largest = best.gain;
+        for &gain in &gains[..len] {
+            largest = if gain > largest { gain } else { largest };
+        }
+        if largest > best.gain
+            && let Some(at) = gains[..len].iter().position(|&gain| gain == largest)
+        {
+            *best = Best {
+                gain: largest,
+                bin: self.bins[at] as usize,
+                left_gradient: self.total_gradient - self.gradients[at],
+                left_hessian: self.total_hessian - self.hessians[at],
+                left_count: 0.0,
+                right_count: self.counts[at],
+                default_left: true,
+            };
+        }
+    }
 }
 
 /// The bins of one numeric feature in one leaf.
@@ -92,13 +164,14 @@ pub(super) struct NumericScan<'a> {
 }
 
 /// The best threshold found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Best {
     gain: f64,
     bin: usize,
     left_gradient: f64,
     left_hessian: f64,
     left_count: f64,
+    right_count: f64,
     default_left: bool,
 }
 
@@ -153,41 +226,67 @@ impl NumericScan<'_> {
         last_bin: usize,
         best: &mut Option<Best>,
     ) {
+        let found = match (limits.estimates_rows, limits.penalty.l1 > 0.0) {
+            (false, false) => self.scan_down_with::<false, false>(limits, total_hessian, to_beat, last_bin),
+            (false, true) => self.scan_down_with::<false, true>(limits, total_hessian, to_beat, last_bin),
+            (true, false) => self.scan_down_with::<true, false>(limits, total_hessian, to_beat, last_bin),
+            (true, true) => self.scan_down_with::<true, true>(limits, total_hessian, to_beat, last_bin),
+        };
+        if found.is_some() {
+            *best = found;
+        }
+    }
+
+    /// `ESTIMATE`: row counts are estimated per bin, else the second derivatives count rows. `L1`: there is an L1 penalty.
+    fn scan_down_with<const ESTIMATE: bool, const L1: bool>(
+        &self,
+        limits: &SplitLimits,
+        total_hessian: f64,
+        to_beat: f64,
+        last_bin: usize,
+    ) -> Option<Best> {
         let n_rows = self.leaf.count as f64;
+        let total_gradient = self.leaf.gradient;
         let per_hessian = n_rows / total_hessian;
+        // Counting second derivatives are whole up to rounding, so that half a row decides both limits at once.
+        let least_hessian = if ESTIMATE {
+            limits.min_sum_hessian_in_leaf
+        } else {
+            limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - 0.5)
+        };
         let (mut right_gradient, mut right_hessian, mut right_count) = (0.0, HESSIAN_EPSILON, 0.0);
-        let mut best_gain = best.map_or(f64::NEG_INFINITY, |best| best.gain);
-        for bin in (1..=last_bin).rev() {
-            let entry = self.histogram[bin];
+        let mut candidates = Candidates::new(total_gradient, total_hessian);
+        let mut best = Best { gain: to_beat, ..Best::default() };
+        for (below, entry) in self.histogram[1..=last_bin].iter().enumerate().rev() {
             right_gradient += entry.gradient;
             right_hessian += entry.hessian;
-            right_count += count_of(entry.hessian, per_hessian);
-            if !limits.admits(right_count, right_hessian) {
+            if ESTIMATE {
+                right_count += count_of(entry.hessian, per_hessian);
+                if right_count < limits.min_data_in_leaf {
+                    continue;
+                }
+            }
+            if right_hessian < least_hessian {
                 continue;
             }
-            let left_count = n_rows - right_count;
             let left_hessian = total_hessian - right_hessian;
-            if !limits.admits(left_count, left_hessian) {
+            if left_hessian < least_hessian || (ESTIMATE && n_rows - right_count < limits.min_data_in_leaf) {
                 break;
             }
-            if self.only_bin.is_some_and(|only| only != bin - 1) {
+            if self.only_bin.is_some_and(|only| only != below) {
                 continue;
             }
-            let left_gradient = self.leaf.gradient - right_gradient;
-            let gain = limits.penalty.gain(left_gradient, left_hessian)
-                + limits.penalty.gain(right_gradient, right_hessian);
-            if gain > to_beat && gain > best_gain {
-                best_gain = gain;
-                *best = Some(Best {
-                    gain,
-                    bin: bin - 1,
-                    left_gradient,
-                    left_hessian,
-                    left_count,
-                    default_left: true,
-                });
+            if candidates.push(below, right_gradient, right_hessian, right_count) {
+                candidates.evaluate::<L1>(limits.penalty, &mut best);
             }
         }
+        candidates.evaluate::<L1>(limits.penalty, &mut best);
+        if best.gain <= to_beat {
+            return None;
+        }
+        best.left_count =
+            if ESTIMATE { n_rows - best.right_count } else { (best.left_hessian + 0.5).floor() };
+        Some(best)
     }
 
     /// Thresholds from the left, missing values (the last bin) on the right.
@@ -209,7 +308,7 @@ impl NumericScan<'_> {
             first = 1;
         }
         // The same total gain must be beaten by this second scan: missing values go left unless right is better.
-        let mut best_gain = best.map_or(f64::NEG_INFINITY, |best| best.gain);
+        let mut limit = best.map_or(to_beat, |best| best.gain.max(to_beat));
         for bin in 0..n_bins - 1 {
             if bin >= first {
                 let entry = self.histogram[bin];
@@ -231,10 +330,17 @@ impl NumericScan<'_> {
             let right_gradient = self.leaf.gradient - left_gradient;
             let gain = limits.penalty.gain(left_gradient, left_hessian)
                 + limits.penalty.gain(right_gradient, right_hessian);
-            if gain > to_beat && gain > best_gain {
-                best_gain = gain;
-                *best =
-                    Some(Best { gain, bin, left_gradient, left_hessian, left_count, default_left: false });
+            if gain > limit {
+                limit = gain;
+                *best = Some(Best {
+                    gain,
+                    bin,
+                    left_gradient,
+                    left_hessian,
+                    left_count,
+                    right_count,
+                    default_left: false,
+                });
             }
         }
     }
@@ -257,6 +363,7 @@ pub(super) mod tests {
             max_cat_threshold: 32,
             max_cat_to_onehot: 4,
             min_data_per_group: 1.0,
+            estimates_rows: false,
         }
     }
 

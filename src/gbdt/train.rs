@@ -257,6 +257,7 @@ fn limits(settings: &GbdtSettings, scale: f64, is_weighted: bool) -> SplitLimits
         max_cat_threshold: settings.max_cat_threshold,
         max_cat_to_onehot: settings.max_cat_to_onehot,
         min_data_per_group: rows(settings.min_data_per_group),
+        estimates_rows: is_weighted,
     }
 }
 
