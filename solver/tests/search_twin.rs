@@ -132,9 +132,6 @@ fn random_parts(seed: u64) -> Parts {
     if pick(rng, 4) == 0 {
         let leaves: Vec<Vec<usize>> = x.iter().map(|x| forest.active_leaves(x)).collect();
         let most = pick(rng, n_trees + 1);
-        let problem = Problem::new(&domains, &forest, &objective).with_agreement_at_most(&leaves, most);
-        // The agreement limit is built by the crate; the twin counts agreement itself.
-        drop(problem);
         for point in &leaves {
             let coefficients = point.iter().map(|&leaf| (leaf, 1.0)).collect();
             limits.push(LeafLimit {

@@ -37,6 +37,14 @@ pub enum Command {
     Init(InitArgs),
     /// Validate a problem and its history; find a feasible point or the constraints in conflict.
     Check(CheckArgs),
+    /// Suggest the next experiments, each with a proof.
+    Suggest(SuggestArgs),
+    /// Run the closed loop: suggest, evaluate, record.
+    Run(RunArgs),
+    /// Judge the model: cross-validated errors and importances.
+    Fit(FitArgs),
+    /// Solve one acquisition problem to proven optimality.
+    Solve(SolveArgs),
 }
 
 /// How results are printed.

@@ -50,7 +50,7 @@ impl HistoryFile {
     /// Everything that makes the file unreadable or ambiguous, with line and column.
     pub fn read(&self, problem: &Problem) -> Result<History, HistoryError> {
         let Some(bytes) = read_bytes(&self.path).map_err(|e| e.in_file(&self.path))? else {
-            let warning = format!("{} does not exist: starting from an empty history", self.path.display());
+            let warning = "does not exist yet: starting from an empty history".to_owned();
             return Ok(History { warnings: vec![warning], ..History::default() });
         };
         History::from_bytes(&bytes, problem).map_err(|e| e.in_file(&self.path))
@@ -105,7 +105,7 @@ impl HistoryFile {
         let check = || {
             let target = self.target()?;
             let _lock = Lock::acquire(&target)?;
-            refuse_open_spreadsheet(&target)?;
+            refuse_protected(&target)?;
             temporary_beside(&target)?;
             read_bytes(&target)?.map_or(Ok(()), |bytes| Sheet::parse(&bytes, problem).map(|_| ()))
         };
@@ -142,7 +142,7 @@ impl HistoryFile {
         let replace = || {
             let target = self.target()?;
             let _lock = Lock::acquire(&target)?;
-            refuse_open_spreadsheet(&target)?;
+            refuse_protected(&target)?;
             for _ in 0..RETRIES {
                 let before = Fingerprint::of(&target);
                 let bytes = read_bytes(&target)?.unwrap_or_default();
@@ -212,17 +212,19 @@ fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
     }
 }
 
-fn refuse_open_spreadsheet(target: &Path) -> Result<(), HistoryError> {
-    match spreadsheet_lock(target) {
-        Some(mark) => {
-            let message = format!("it is open in a spreadsheet, says {}", mark.display());
-            Err(HistoryError::new(
-                message,
-                "that it is closed there (or, after a crash, that this mark is deleted)",
-            ))
-        }
-        None => Ok(()),
+/// A table that a spreadsheet has open or that is marked read-only is not to be replaced.
+fn refuse_protected(target: &Path) -> Result<(), HistoryError> {
+    if let Some(mark) = spreadsheet_lock(target) {
+        let message = format!("it is open in a spreadsheet, says {}", mark.display());
+        return Err(HistoryError::new(
+            message,
+            "that it is closed there (or, after a crash, that this mark is deleted)",
+        ));
     }
+    if std::fs::metadata(target).is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Err(HistoryError::new("it is read-only", "a file that may be written to"));
+    }
+    Ok(())
 }
 
 fn temporary_beside(target: &Path) -> Result<tempfile::NamedTempFile, HistoryError> {
@@ -241,10 +243,6 @@ fn write_beside(target: &Path, content: &[u8]) -> Result<tempfile::NamedTempFile
     let write = |temporary: &mut tempfile::NamedTempFile| -> io::Result<()> {
         temporary.write_all(content)?;
         if let Ok(metadata) = std::fs::metadata(target) {
-            // A file marked read-only is not to be replaced either.
-            if metadata.permissions().readonly() {
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
-            }
             temporary.as_file().set_permissions(metadata.permissions())?;
         }
         temporary.as_file().sync_all()

@@ -1,8 +1,8 @@
 //! Second-order branching: the split whose two children promise the largest products of bound gains.
 
 use super::cells::FeatureCells;
-use super::links::{FeatureLinks, Link, Links};
-use super::model::{Model, NONE};
+use super::links::{FeatureLinks, Links};
+use super::model::{Model, NONE, SKETCH_DIM};
 use super::node::Node;
 
 /// A chosen split. Cells of one side; the other side keeps the rest of the box.
@@ -27,6 +27,14 @@ struct Candidate {
     score: f64,
 }
 
+/// `sum z v` of each block, in the coordinates of one matrix; computed when first needed.
+#[derive(Debug, Default)]
+struct BlockSums {
+    sums: Vec<f64>,
+    known: Vec<bool>,
+    displacement: Vec<f64>,
+}
+
 /// Buffers of [`choose`].
 #[derive(Debug, Default)]
 pub(crate) struct BranchScratch {
@@ -44,12 +52,15 @@ pub(crate) struct BranchScratch {
     class_cost: Vec<f64>,
     class_mass: Vec<f64>,
     class_span: Vec<(u32, u32)>,
-    displacement: Vec<f64>,
+    sketch: BlockSums,
+    exact: BlockSums,
     pub(crate) split: Split,
 }
 
 /// Candidates that get a second-order score.
 const KEPT: usize = 48;
+/// Candidates whose second-order score is computed exactly, when it was estimated from projected vectors first.
+const FINALISTS: usize = 8;
 
 /// What branching is based on.
 #[derive(Clone, Copy, Debug)]
@@ -71,58 +82,29 @@ pub(crate) fn choose(
     basis: Basis<'_>,
     scratch: &mut BranchScratch,
 ) -> bool {
-    scratch.candidates.clear();
-    scratch.position.clear();
-    scratch.position.resize(links.segment_starts.len() - 1, 0);
-    let n_classes = links.classes.len();
-    scratch.class_cost.clear();
-    scratch.class_mass.clear();
-    for class in &links.classes {
-        let (mut cost, mut mass) = (f64::INFINITY, 0.0);
-        for &i in links.members_of(class) {
-            cost = cost.min(basis.g[i as usize]);
-            mass += node.z[i as usize];
-        }
-        scratch.class_cost.push(cost);
-        scratch.class_mass.push(mass);
-    }
-    scratch.class_span.clear();
-    scratch.class_span.resize(n_classes, (0, 0));
-    for (number, feature) in links.features.iter().enumerate() {
-        order_segments(model, links, feature, basis.segment_bound, scratch);
-        score_prefixes(links, number, feature, basis.need, scratch);
-        if matches!(model.cells.feature(feature.feature as usize), FeatureCells::Levels(_))
-            && feature.n_segments > 2
-        {
-            score_singles(links, number, feature, basis.need, scratch);
-        }
-    }
+    model.kernels.dispatch(
+        #[inline(always)]
+        || list_candidates(model, node, links, basis, scratch),
+    );
     if scratch.candidates.is_empty() {
         return false;
     }
     if scratch.candidates.len() > KEPT {
-        scratch.candidates.select_nth_unstable_by(KEPT, |a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then(a.feature.cmp(&b.feature))
-                .then(a.prefix.cmp(&b.prefix))
-                .then(a.single.cmp(&b.single))
-        });
-        scratch.candidates.truncate(KEPT);
-        scratch.candidates.sort_unstable_by_key(|c| (c.feature, c.prefix, c.single));
+        keep_best(&mut scratch.candidates, KEPT);
+    }
+    scratch.sketch.reset(node);
+    scratch.exact.reset(node);
+    if basis.curvature > 0.0 && !model.sketch.is_empty() && scratch.candidates.len() > FINALISTS {
+        for k in 0..scratch.candidates.len() {
+            let estimates = estimate(model, node, links, basis, scratch, k, true);
+            scratch.candidates[k].score = second_score(estimates, basis.need);
+        }
+        keep_best(&mut scratch.candidates, FINALISTS);
     }
     let mut best: Option<(f64, usize, [f64; 2])> = None;
     for k in 0..scratch.candidates.len() {
-        let candidate = scratch.candidates[k];
-        let mut estimates = candidate.gains;
-        if basis.curvature > 0.0 {
-            for side in 0..2 {
-                let moved = displacement_sq(model, node, links, &candidate, side, basis.g, scratch);
-                estimates[side] += 0.5 * basis.curvature * moved;
-            }
-        }
-        let [left, right] = estimates.map(|e| (e / basis.need).clamp(1e-4, 1.0));
-        let score = left * right + 0.001 * left.min(right);
+        let estimates = estimate(model, node, links, basis, scratch, k, false);
+        let score = second_score(estimates, basis.need);
         if best.is_none_or(|(s, ..)| score > s) {
             best = Some((score, k, estimates));
         }
@@ -146,11 +128,81 @@ pub(crate) fn choose(
     true
 }
 
+/// Keeps the candidates with the highest scores, in a fixed order.
+fn keep_best(candidates: &mut Vec<Candidate>, n: usize) {
+    let key = |c: &Candidate| (c.feature, c.prefix, c.single);
+    candidates
+        .select_nth_unstable_by(n, |a, b| b.score.total_cmp(&a.score).then_with(|| key(a).cmp(&key(b))));
+    candidates.truncate(n);
+    candidates.sort_unstable_by_key(key);
+}
+
+fn second_score(estimates: [f64; 2], need: f64) -> f64 {
+    let [left, right] = estimates.map(|e| (e / need).clamp(1e-4, 1.0));
+    left * right + 0.001 * left.min(right)
+}
+
+/// First-order gain plus half the curvature times the squared displacement, for each side.
+fn estimate(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    basis: Basis<'_>,
+    scratch: &mut BranchScratch,
+    k: usize,
+    sketched: bool,
+) -> [f64; 2] {
+    let candidate = scratch.candidates[k];
+    let mut estimates = candidate.gains;
+    if basis.curvature > 0.0 {
+        for (side, estimate) in estimates.iter_mut().enumerate() {
+            let moved = displacement_sq(model, node, links, &candidate, side, basis.g, scratch, sketched);
+            *estimate += 0.5 * basis.curvature * moved;
+        }
+    }
+    estimates
+}
+
+#[inline(always)]
+fn list_candidates(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    basis: Basis<'_>,
+    scratch: &mut BranchScratch,
+) {
+    scratch.candidates.clear();
+    scratch.position.clear();
+    scratch.position.resize(links.segment_starts.len() - 1, 0);
+    let n_classes = links.classes.len();
+    scratch.class_cost.clear();
+    scratch.class_cost.resize(n_classes, f64::INFINITY);
+    scratch.class_mass.clear();
+    scratch.class_mass.resize(n_classes, 0.0);
+    for (&i, &k) in links.members.iter().zip(&links.member_class) {
+        let (g, k) = (basis.g[i as usize], k as usize);
+        scratch.class_cost[k] = if g < scratch.class_cost[k] { g } else { scratch.class_cost[k] };
+        scratch.class_mass[k] += node.z[i as usize];
+    }
+    scratch.class_span.clear();
+    scratch.class_span.resize(links.classes.len(), (0, 0));
+    for (number, feature) in links.features.iter().enumerate() {
+        order_segments(model, links, feature, basis.segment_bound, scratch);
+        score_prefixes(links, number, feature, basis.need, scratch);
+        if matches!(model.cells.feature(feature.feature as usize), FeatureCells::Levels(_))
+            && feature.n_segments > 2
+        {
+            score_singles(links, number, feature, basis.need, scratch);
+        }
+    }
+}
+
 fn on_left(candidate: &Candidate, position: u32) -> bool {
     if candidate.single == NONE { position < candidate.prefix } else { position == candidate.single }
 }
 
 /// Numbers keep their order; levels are ordered by their bounds.
+#[inline(always)]
 fn order_segments(
     model: &Model<'_>,
     links: &Links,
@@ -185,15 +237,17 @@ fn order_segments(
 }
 
 /// Cheapest item of a link at each position.
-fn fill_table(links: &Links, link: &Link, first_segment: usize, n: usize, scratch: &mut BranchScratch) {
+#[inline(always)]
+fn fill_table(links: &Links, number: usize, first_segment: usize, n: usize, scratch: &mut BranchScratch) {
     let BranchScratch { table, position, class_cost, .. } = scratch;
+    let link = &links.links[number];
     table.clear();
-    table.resize(n, f64::INFINITY);
+    table.resize(n, if link.has_free { class_cost[link.end_class as usize] } else { f64::INFINITY });
     for k in link.first_class as usize..link.end_class as usize {
         for &(first, end) in links.runs_of(&links.classes[k]) {
             for segment in first as usize..end as usize {
                 let entry = &mut table[position[first_segment + segment] as usize];
-                *entry = entry.min(class_cost[k]);
+                *entry = if class_cost[k] < *entry { class_cost[k] } else { *entry };
             }
         }
     }
@@ -203,6 +257,7 @@ fn pre_score(gains: [f64; 2], mass: f64, need: f64) -> f64 {
     mass + 0.5 * (gains[0] / need).min(1.0) + 0.5 * (gains[1] / need).min(1.0)
 }
 
+#[inline(always)]
 fn score_prefixes(
     links: &Links,
     number: usize,
@@ -217,8 +272,9 @@ fn score_prefixes(
     }
     scratch.mass.clear();
     scratch.mass.resize(n, 0.0);
-    for link in links.links_of(feature) {
-        fill_table(links, link, feature.first_segment as usize, n, scratch);
+    for link_number in feature.first_link as usize..feature.end_link as usize {
+        let link = &links.links[link_number];
+        fill_table(links, link_number, feature.first_segment as usize, n, scratch);
         let BranchScratch { table, suffix, ends, begins, gains, mass, class_mass, class_span, .. } =
             &mut *scratch;
         suffix.clear();
@@ -270,8 +326,11 @@ fn score_singles(
     // Position 0 alone is a prefix already.
     for p in 1..n as u32 {
         let (mut gains, mut mass) = ([0.0; 2], 0.0);
-        for link in links.links_of(feature) {
-            let (mut inside, mut outside) = (f64::INFINITY, f64::INFINITY);
+        for link_number in feature.first_link as usize..feature.end_link as usize {
+            let link = &links.links[link_number];
+            let free =
+                if link.has_free { scratch.class_cost[link.end_class as usize] } else { f64::INFINITY };
+            let (mut inside, mut outside) = (free, free);
             let (mut only_inside, mut only_outside) = (0.0, 0.0);
             for k in link.first_class as usize..link.end_class as usize {
                 let cost = scratch.class_cost[k];
@@ -306,8 +365,41 @@ fn covers(links: &Links, class: usize, feature: &FeatureLinks, position: u32, po
         .any(|&(a, b)| (a..b).any(|s| positions[s as usize] == position))
 }
 
+impl BlockSums {
+    fn reset(&mut self, node: &Node) {
+        self.known.clear();
+        self.known.resize(node.n_blocks(), false);
+    }
+
+    /// `sum z v` of a block.
+    fn sum(
+        &mut self,
+        model: &Model<'_>,
+        node: &Node,
+        (matrix, stride): (&[f64], usize),
+        block: usize,
+    ) -> &[f64] {
+        if self.sums.len() < node.n_blocks() * stride {
+            self.sums.resize(node.n_blocks() * stride, 0.0);
+        }
+        let sum = &mut self.sums[block * stride..(block + 1) * stride];
+        if !self.known[block] {
+            self.known[block] = true;
+            sum.fill(0.0);
+            for i in node.block(block) {
+                if node.z[i] > 0.0 {
+                    let item = node.items[i] as usize;
+                    model.kernels.add_scaled(sum, node.z[i], &matrix[item * stride..(item + 1) * stride]);
+                }
+            }
+        }
+        sum
+    }
+}
+
 /// `|D|^2`, where `D` moves `u` when the node is restricted to one side: the weight of items that only touch the other side goes to the
 /// remaining items of their block in proportion, or to the cheapest remaining one when no weight is left.
+#[expect(clippy::too_many_arguments, reason = "one call site, all of it read")]
 fn displacement_sq(
     model: &Model<'_>,
     node: &Node,
@@ -316,11 +408,22 @@ fn displacement_sq(
     side: usize,
     g: &[f64],
     scratch: &mut BranchScratch,
+    sketched: bool,
 ) -> f64 {
     let feature = &links.features[candidate.feature as usize];
-    let BranchScratch { displacement, class_span, class_mass, position, .. } = scratch;
+    let BranchScratch { class_span, class_mass, position, sketch, exact, .. } = scratch;
+    let (matrix, stride, sums) = if sketched {
+        (&model.sketch[..], SKETCH_DIM, sketch)
+    } else {
+        (&model.factor[..], model.stride, exact)
+    };
+    let row = |i: u32| {
+        let item = node.items[i as usize] as usize;
+        &matrix[item * stride..(item + 1) * stride]
+    };
+    let mut displacement = std::mem::take(&mut sums.displacement);
     displacement.clear();
-    displacement.resize(model.stride, 0.0);
+    displacement.resize(stride, 0.0);
     let mut any = false;
     for link in links.links_of(feature) {
         let classes = link.first_class as usize..link.end_class as usize;
@@ -340,32 +443,31 @@ fn displacement_sq(
         }
         any = true;
         let left = 1.0 - lost;
-        let mut heir = (f64::INFINITY, NONE);
-        for k in classes {
-            let is_gone = gone(k);
-            if class_mass[k] <= 0.0 && (is_gone || left > 1e-6) {
-                continue;
-            }
+        // With mass left: D = (lost / left) (sum z v - gone) - gone.
+        let share = if left > 1e-6 { 1.0 / left } else { 1.0 };
+        for k in classes.clone().filter(|&k| class_mass[k] > 0.0 && gone(k)) {
             for &i in links.members_of(&links.classes[k]) {
-                let z = node.z[i as usize];
-                let weight = if is_gone {
-                    -z
-                } else if left > 1e-6 {
-                    z * lost / left
-                } else {
-                    if g[i as usize] < heir.0 {
-                        heir = (g[i as usize], i);
-                    }
-                    0.0
-                };
-                if weight != 0.0 {
-                    model.kernels.add_scaled(displacement, weight, model.vector(node.items[i as usize]));
+                if node.z[i as usize] > 0.0 {
+                    model.kernels.add_scaled(&mut displacement, -share * node.z[i as usize], row(i));
                 }
             }
         }
-        if heir.1 != NONE {
-            model.kernels.add_scaled(displacement, lost, model.vector(node.items[heir.1 as usize]));
+        let block = link.block as usize;
+        if left > 1e-6 {
+            let sum = sums.sum(model, node, (matrix, stride), block);
+            model.kernels.add_scaled(&mut displacement, lost / left, sum);
+            continue;
+        }
+        let is_gone = |i: usize| {
+            let holds = |k: usize| links.members_of(&links.classes[k]).contains(&(i as u32));
+            classes.clone().any(|k| gone(k) && holds(k))
+        };
+        let heir = node.block(block).filter(|&i| !is_gone(i)).min_by(|&a, &b| g[a].total_cmp(&g[b]));
+        if let Some(heir) = heir {
+            model.kernels.add_scaled(&mut displacement, lost, row(heir as u32));
         }
     }
-    if any { model.kernels.dot(displacement, displacement) } else { 0.0 }
+    let length_sq = if any { model.kernels.dot(&displacement, &displacement) } else { 0.0 };
+    sums.displacement = displacement;
+    length_sq
 }

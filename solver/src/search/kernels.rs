@@ -166,7 +166,49 @@ impl WithSimd for DifferenceProducts<'_> {
     }
 }
 
+/// Smallest number of a slice without NaN; infinity for none.
+#[inline(always)]
+pub(crate) fn smallest(values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let mut best = [f64::INFINITY; LANES];
+    let (chunks, rest) = pulp::as_arrays::<LANES, _>(values);
+    for chunk in chunks {
+        for k in 0..LANES {
+            best[k] = if chunk[k] < best[k] { chunk[k] } else { best[k] };
+        }
+    }
+    for (k, &value) in rest.iter().enumerate() {
+        best[k] = if value < best[k] { value } else { best[k] };
+    }
+    let (a, b) = (best[0].min(best[2]), best[1].min(best[3]));
+    a.min(b)
+}
+
+/// Largest number of a slice without NaN; minus infinity for none.
+#[inline(always)]
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let mut best = [f64::NEG_INFINITY; LANES];
+    let (chunks, rest) = pulp::as_arrays::<LANES, _>(values);
+    for chunk in chunks {
+        for k in 0..LANES {
+            best[k] = if chunk[k] > best[k] { chunk[k] } else { best[k] };
+        }
+    }
+    for (k, &value) in rest.iter().enumerate() {
+        best[k] = if value > best[k] { value } else { best[k] };
+    }
+    let (a, b) = (best[0].max(best[2]), best[1].max(best[3]));
+    a.max(b)
+}
+
 impl Kernels {
+    /// Runs a function, all of whose callees are inlined, compiled for the widest instructions of the machine.
+    #[inline(always)]
+    pub(crate) fn dispatch<R>(self, function: impl FnOnce() -> R) -> R {
+        self.arch.dispatch(function)
+    }
+
     /// The best kernels for this machine.
     pub(crate) fn new() -> Self {
         Self { arch: Arch::new() }
@@ -211,6 +253,16 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::Kernels;
+
+    #[test]
+    fn extremes_of_slices_of_any_length() {
+        let values: Vec<f64> = (0..23).map(|i| f64::from((i * 7) % 23) - 9.0).collect();
+        for n in 0..23 {
+            let plain = values[..n].iter().copied();
+            assert_eq!(super::smallest(&values[..n]), plain.clone().fold(f64::INFINITY, f64::min));
+            assert_eq!(super::largest(&values[..n]), plain.fold(f64::NEG_INFINITY, f64::max));
+        }
+    }
 
     #[test]
     fn kernels_agree_with_plain_loops() {

@@ -17,6 +17,8 @@ pub(crate) struct FeatureLinks {
     /// Its links.
     pub(crate) first_link: u32,
     pub(crate) end_link: u32,
+    first_group: u32,
+    end_group: u32,
 }
 
 /// A block that the variable tells apart.
@@ -25,6 +27,8 @@ pub(crate) struct Link {
     pub(crate) block: u32,
     pub(crate) first_class: u32,
     pub(crate) end_class: u32,
+    /// True when some items of the block are not restricted by the variable: they are class `end_class`, on all segments.
+    pub(crate) has_free: bool,
 }
 
 /// Items of a block with the same segments.
@@ -51,8 +55,15 @@ pub(crate) struct Links {
     pub(crate) classes: Vec<Class>,
     /// Runs `[first, end)` of segments, relative to the variable's first segment.
     pub(crate) runs: Vec<(u32, u32)>,
-    /// Positions in `node.items`.
+    /// For variables with at most 64 segments: the runs of each class as bits.
+    pub(crate) class_bits: Vec<u64>,
+    /// Positions in `node.items`, by class.
     pub(crate) members: Vec<u32>,
+    /// The members again, four at a time (the last repeated), and the class of each four.
+    pub(crate) groups: Vec<[u32; 4]>,
+    pub(crate) group_class: Vec<u32>,
+    /// The class of each member.
+    pub(crate) member_class: Vec<u32>,
     /// Cells of all segments; segment `s` holds `segment_cells[segment_starts[s]..segment_starts[s + 1]]`.
     pub(crate) segment_cells: Vec<u32>,
     pub(crate) segment_starts: Vec<u32>,
@@ -70,7 +81,6 @@ pub(crate) struct Links {
     refine: Vec<(u32, u32)>,
     class_keys: Vec<(u32, u32)>,
     class_of: Vec<u32>,
-    free: Vec<u32>,
     class_fill: Vec<u32>,
 }
 
@@ -93,9 +103,17 @@ impl Links {
         &self.links[feature.first_link as usize..feature.end_link as usize]
     }
 
-    /// Classes of a link.
-    pub(crate) fn classes_of(&self, link: &Link) -> &[Class] {
-        &self.classes[link.first_class as usize..link.end_class as usize]
+    /// All classes of a variable's links, the free ones included.
+    pub(crate) fn feature_classes(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        let last = &self.links[feature.end_link as usize - 1];
+        self.links[feature.first_link as usize].first_class as usize
+            ..last.end_class as usize + usize::from(last.has_free)
+    }
+
+    /// All members of a variable's classes.
+    pub(crate) fn feature_members(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        let classes = self.feature_classes(feature);
+        self.classes[classes.start].first_member as usize..self.classes[classes.end - 1].end_member as usize
     }
 
     /// Runs of a class.
@@ -108,6 +126,11 @@ impl Links {
         &self.members[class.first_member as usize..class.end_member as usize]
     }
 
+    /// Groups of four of a variable's members.
+    pub(crate) fn feature_groups(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
+        feature.first_group as usize..feature.end_group as usize
+    }
+
     /// Rebuilds the links of a filtered node.
     pub(crate) fn build(&mut self, model: &Model<'_>, node: &Node) {
         self.features.clear();
@@ -115,6 +138,10 @@ impl Links {
         self.classes.clear();
         self.runs.clear();
         self.members.clear();
+        self.member_class.clear();
+        self.groups.clear();
+        self.group_class.clear();
+        self.class_bits.clear();
         self.segment_cells.clear();
         self.segment_starts.clear();
         self.segment_starts.push(0);
@@ -232,6 +259,7 @@ impl Links {
         let first_segment = self.segment_starts.len() - 1;
         self.list_segment_cells(model, node, f, n_segments);
         let first_link = self.links.len() as u32;
+        let first_group = self.groups.len() as u32;
         let mut at = entries.start;
         while at < entries.end {
             let block = self.block_of[self.sorted[at].position as usize];
@@ -247,6 +275,8 @@ impl Links {
             n_segments: n_segments as u32,
             first_link,
             end_link: self.links.len() as u32,
+            first_group,
+            end_group: self.groups.len() as u32,
         });
     }
 
@@ -338,34 +368,28 @@ impl Links {
         block: u32,
         entries: std::ops::Range<usize>,
     ) {
+        let entries_end = entries.end;
         let items = node.block(block as usize);
         self.class_keys.clear();
         self.class_of.clear();
         self.class_fill.clear();
-        self.free.clear();
-        let mut at = entries.start;
-        for position in items {
-            if at < entries.end && self.sorted[at].position as usize == position {
-                let key = self.sorted[at].key;
-                at += 1;
-                let class = self.class_keys.iter().position(|&k| k == key).unwrap_or_else(|| {
-                    self.class_keys.push(key);
-                    self.class_fill.push(0);
-                    self.class_keys.len() - 1
-                });
-                self.class_of.push(class as u32);
-                self.class_fill[class] += 1;
-            } else {
-                self.free.push(position as u32);
-            }
+        for entry in &self.sorted[entries.clone()] {
+            let class = self.class_keys.iter().position(|&k| k == entry.key).unwrap_or_else(|| {
+                self.class_keys.push(entry.key);
+                self.class_fill.push(0);
+                self.class_keys.len() - 1
+            });
+            self.class_of.push(class as u32);
+            self.class_fill[class] += 1;
         }
         let first_class = self.classes.len() as u32;
+        let first_entry = entries.start;
         let mut first_member = self.members.len() as u32;
-        self.members.resize(first_member as usize + self.class_of.len(), 0);
+        self.members.resize(first_member as usize + items.len(), 0);
         for class in 0..self.class_keys.len() {
             let (first_run, end_run) = self.push_runs(model, node, f, self.class_keys[class]);
             let n = self.class_fill[class];
-            self.classes.push(Class { first_run, end_run, first_member, end_member: first_member + n });
+            self.push_class(Class { first_run, end_run, first_member, end_member: first_member + n });
             self.class_fill[class] = first_member;
             first_member += n;
         }
@@ -374,19 +398,47 @@ impl Links {
             self.members[*slot as usize] = entry.position;
             *slot += 1;
         }
-        if !self.free.is_empty() {
-            let first_member = self.members.len() as u32;
-            self.members.extend_from_slice(&self.free);
+        let end_class = self.classes.len() as u32;
+        let has_free = self.class_of.len() < items.len();
+        if has_free {
             let first_run = self.runs.len() as u32;
             self.runs.push((0, n_segments));
-            self.classes.push(Class {
-                first_run,
-                end_run: first_run + 1,
-                first_member,
-                end_member: self.members.len() as u32,
-            });
+            let end_member = self.members.len() as u32;
+            self.push_class(Class { first_run, end_run: first_run + 1, first_member, end_member });
+            let mut at = first_entry;
+            let mut slot = first_member as usize;
+            for position in items {
+                if at < entries_end && self.sorted[at].position as usize == position {
+                    at += 1;
+                } else {
+                    self.members[slot] = position as u32;
+                    slot += 1;
+                }
+            }
         }
-        self.links.push(Link { block, first_class, end_class: self.classes.len() as u32 });
+        for k in first_class..self.classes.len() as u32 {
+            let class = &self.classes[k as usize];
+            for four in self.members[class.first_member as usize..class.end_member as usize].chunks(4) {
+                let last = four[four.len() - 1];
+                self.groups.push(std::array::from_fn(|j| four.get(j).copied().unwrap_or(last)));
+                self.group_class.push(k);
+            }
+        }
+        self.links.push(Link { block, first_class, end_class, has_free });
+    }
+
+    fn push_class(&mut self, class: Class) {
+        let number = self.classes.len() as u32;
+        let bits = self.runs[class.first_run as usize..class.end_run as usize].iter().fold(
+            0,
+            |bits, &(first, end)| {
+                let below = |k: u32| if k >= 64 { u64::MAX } else { (1 << k) - 1 };
+                bits | (below(end) & !below(first))
+            },
+        );
+        self.class_bits.push(bits);
+        self.member_class.resize(class.end_member as usize, number);
+        self.classes.push(class);
     }
 
     fn push_runs(&mut self, model: &Model<'_>, node: &Node, f: usize, key: (u32, u32)) -> (u32, u32) {

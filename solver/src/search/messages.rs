@@ -4,7 +4,8 @@
 //! message among its segments, so the sum of block minima stays a lower bound. Messages are used for bounding and fixing only: branching sees the
 //! plain relaxation.
 
-use super::links::Links;
+use super::kernels::{Kernels, largest, smallest};
+use super::links::{FeatureLinks, Links};
 use super::node::Node;
 
 /// Buffers and results of [`send`].
@@ -18,6 +19,8 @@ pub(crate) struct MessageScratch {
     pub(crate) segment_bound: Vec<f64>,
     /// Message value of each class.
     values: Vec<f64>,
+    /// Smallest reduced cost of each class, then the change of its value.
+    minima: Vec<f64>,
     /// `[n_links, n_segments]` of one variable.
     table: Vec<f64>,
     mean: Vec<f64>,
@@ -30,10 +33,24 @@ const MAX_SWEEPS: usize = 20;
 /// Sends messages until the cutoff is reached or progress is too slow to reach it. `g` are the items' costs, `base` the bound without the
 /// blocks. Returns the bound.
 pub(crate) fn send(
+    kernels: Kernels,
     links: &Links,
     node: &Node,
-    g: &[f64],
-    base: f64,
+    (g, base): (&[f64], f64),
+    cutoff: f64,
+    scratch: &mut MessageScratch,
+) -> f64 {
+    kernels.dispatch(
+        #[inline(always)]
+        || send_here(links, node, (g, base), cutoff, scratch),
+    )
+}
+
+#[inline(always)]
+fn send_here(
+    links: &Links,
+    node: &Node,
+    (g, base): (&[f64], f64),
     cutoff: f64,
     scratch: &mut MessageScratch,
 ) -> f64 {
@@ -41,11 +58,13 @@ pub(crate) fn send(
     scratch.reduced.extend_from_slice(g);
     scratch.values.clear();
     scratch.values.resize(links.classes.len(), 0.0);
+    scratch.minima.clear();
+    scratch.minima.resize(links.classes.len(), 0.0);
     let plain = sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
-    let largest = g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+    let magnitude = g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
     // Rounding: each variable's messages sum to 0 within `links * eps * magnitude`; each sweep adds one rounding to every reduced cost.
     let rounding = f64::EPSILON
-        * largest
+        * magnitude
         * (4.0 * links.links.len() as f64 + 8.0 * (MAX_SWEEPS * links.features.len()) as f64);
     let mut bound = base + plain;
     if bound >= cutoff || !links.features.iter().any(|f| f.end_link - f.first_link >= 2) {
@@ -73,36 +92,134 @@ pub(crate) fn send(
     bound
 }
 
+#[inline(always)]
 fn sum_of_minima(node: &Node, costs: &[f64], block_min: &mut Vec<f64>) -> f64 {
     block_min.clear();
     let mut sum = 0.0;
     for b in 0..node.n_blocks() {
-        let min = costs[node.block(b)].iter().fold(f64::INFINITY, |a, &x| a.min(x));
+        let min = smallest(&costs[node.block(b)]);
         block_min.push(min);
         sum += min;
     }
     sum
 }
 
-/// Renews the messages of one variable.
-fn exchange(links: &Links, feature: &super::links::FeatureLinks, scratch: &mut MessageScratch) {
+/// Smallest cost of each class of a variable, from the costs of the items.
+#[inline(always)]
+fn class_minima(links: &Links, feature: &FeatureLinks, costs: &[f64], minima: &mut [f64]) {
+    let groups = links.feature_groups(feature);
+    for ([a, b, c, d], &k) in links.groups[groups.clone()].iter().zip(&links.group_class[groups]) {
+        let [a, b, c, d] = [*a, *b, *c, *d].map(|i| costs[i as usize]);
+        let ab = if a < b { a } else { b };
+        let cd = if c < d { c } else { d };
+        let cost = if ab < cd { ab } else { cd };
+        let min = &mut minima[k as usize];
+        *min = if cost < *min { cost } else { *min };
+    }
+}
+
+/// What to add to four entries of a row, by whether they belong to a class.
+static PENALTIES: [[f64; LANES]; 16] = {
+    let mut all = [[f64::INFINITY; LANES]; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut j = 0;
+        while j < LANES {
+            if bits >> j & 1 == 1 {
+                all[bits][j] = 0.0;
+            }
+            j += 1;
+        }
+        bits += 1;
+    }
+    all
+};
+
+/// Lowers the entries of a row that belong to a class. Rows of at most 64 segments are handled whole, by bits: short runs of varying length
+/// would mispredict at every end.
+#[inline(always)]
+fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64) {
+    if narrow {
+        let mut bits = links.class_bits[k];
+        for chunk in row.chunks_exact_mut(LANES) {
+            let penalties = &PENALTIES[(bits & 15) as usize];
+            bits >>= LANES;
+            for j in 0..LANES {
+                let candidate = cost + penalties[j];
+                chunk[j] = if candidate < chunk[j] { candidate } else { chunk[j] };
+            }
+        }
+    } else {
+        for &(first, end) in links.runs_of(&links.classes[k]) {
+            for entry in &mut row[first as usize..end as usize] {
+                *entry = if cost < *entry { cost } else { *entry };
+            }
+        }
+    }
+}
+
+/// The largest entry of a row that belongs to a class.
+#[inline(always)]
+fn largest_of_class(links: &Links, k: usize, narrow: bool, row: &[f64]) -> f64 {
+    if narrow {
+        let mut best = [f64::NEG_INFINITY; LANES];
+        let mut bits = links.class_bits[k];
+        for chunk in row.chunks_exact(LANES) {
+            let penalties = &PENALTIES[(bits & 15) as usize];
+            bits >>= LANES;
+            for j in 0..LANES {
+                // Padding may hold infinity or NaN; the comparison then is false.
+                let candidate = chunk[j] - penalties[j];
+                best[j] = if candidate > best[j] { candidate } else { best[j] };
+            }
+        }
+        let (a, b) = (
+            if best[0] > best[1] { best[0] } else { best[1] },
+            if best[2] > best[3] { best[2] } else { best[3] },
+        );
+        if a > b { a } else { b }
+    } else {
+        let mut value = f64::NEG_INFINITY;
+        for &(first, end) in links.runs_of(&links.classes[k]) {
+            let top = largest(&row[first as usize..end as usize]);
+            value = if top > value { top } else { value };
+        }
+        value
+    }
+}
+
+/// Entries handled at a time; rows are padded to a multiple.
+const LANES: usize = 4;
+
+/// Row length for a number of segments, and whether rows are handled by bits.
+#[inline(always)]
+fn row_shape(feature: &FeatureLinks) -> (usize, bool) {
     let n = feature.n_segments as usize;
+    (n.next_multiple_of(LANES), n <= 64)
+}
+
+/// Renews the messages of one variable.
+#[inline(always)]
+fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut MessageScratch) {
+    let (stride, narrow) = row_shape(feature);
     let feature_links = links.links_of(feature);
-    let MessageScratch { reduced, values, table, mean, .. } = scratch;
+    let classes = links.feature_classes(feature);
+    let MessageScratch { reduced, values, minima, table, mean, .. } = scratch;
+    minima[classes.clone()].fill(f64::INFINITY);
+    class_minima(links, feature, reduced, minima);
     table.clear();
-    table.resize(feature_links.len() * n, f64::INFINITY);
+    table.resize(feature_links.len() * stride, f64::INFINITY);
     mean.clear();
-    mean.resize(n, 0.0);
-    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(n)) {
+    mean.resize(stride, 0.0);
+    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
         for k in link.first_class as usize..link.end_class as usize {
-            let class = &links.classes[k];
-            let cheapest =
-                links.members_of(class).iter().fold(f64::INFINITY, |a, &i| a.min(reduced[i as usize]));
-            let cost = cheapest + values[k];
-            for &(first, end) in links.runs_of(class) {
-                for entry in &mut row[first as usize..end as usize] {
-                    *entry = entry.min(cost);
-                }
+            lower_class(links, k, narrow, row, minima[k] + values[k]);
+        }
+        if link.has_free {
+            let k = link.end_class as usize;
+            let cost = minima[k] + values[k];
+            for entry in row.iter_mut() {
+                *entry = if cost < *entry { cost } else { *entry };
             }
         }
         for (mean, entry) in mean.iter_mut().zip(&*row) {
@@ -113,44 +230,55 @@ fn exchange(links: &Links, feature: &super::links::FeatureLinks, scratch: &mut M
     for mean in mean.iter_mut() {
         *mean *= share;
     }
-    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(n)) {
+    let n = feature.n_segments as usize;
+    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
         for (entry, mean) in row.iter_mut().zip(&*mean) {
             *entry -= mean;
         }
         for k in link.first_class as usize..link.end_class as usize {
-            let class = &links.classes[k];
-            let mut value = f64::NEG_INFINITY;
-            for &(first, end) in links.runs_of(class) {
-                value = row[first as usize..end as usize].iter().fold(value, |a, &x| a.max(x));
-            }
-            let change = value - values[k];
+            let value = largest_of_class(links, k, narrow, row);
+            minima[k] = value - values[k];
             values[k] = value;
-            for &i in links.members_of(class) {
-                reduced[i as usize] -= change;
-            }
         }
+        if link.has_free {
+            let k = link.end_class as usize;
+            let value = largest(&row[..n]);
+            minima[k] = value - values[k];
+            values[k] = value;
+        }
+    }
+    // What the minima held is used up: they now hold the changes.
+    let members = links.feature_members(feature);
+    for (&i, &k) in links.members[members.clone()].iter().zip(&links.member_class[members]) {
+        reduced[i as usize] -= minima[k as usize];
     }
 }
 
 /// Lower bound of every segment of every linked variable, from the reduced costs: `bound + sum_b (min over the segment - min)`.
-pub(crate) fn bound_segments(links: &Links, bound: f64, scratch: &mut MessageScratch) {
-    let MessageScratch { reduced, block_min, segment_bound, table, .. } = scratch;
+pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratch: &mut MessageScratch) {
+    kernels.dispatch(
+        #[inline(always)]
+        || bound_segments_here(links, bound, scratch),
+    );
+}
+
+#[inline(always)]
+fn bound_segments_here(links: &Links, bound: f64, scratch: &mut MessageScratch) {
+    let MessageScratch { reduced, block_min, segment_bound, table, minima, .. } = scratch;
     segment_bound.clear();
     segment_bound.resize(links.segment_starts.len() - 1, bound);
+    minima.clear();
+    minima.resize(links.classes.len(), f64::INFINITY);
     for feature in &links.features {
-        let n = feature.n_segments as usize;
+        let (stride, narrow) = row_shape(feature);
+        class_minima(links, feature, reduced, minima);
         let bounds = &mut segment_bound[links.segments(feature)];
         for link in links.links_of(feature) {
+            let free = if link.has_free { minima[link.end_class as usize] } else { f64::INFINITY };
             table.clear();
-            table.resize(n, f64::INFINITY);
-            for class in links.classes_of(link) {
-                let cheapest =
-                    links.members_of(class).iter().fold(f64::INFINITY, |a, &i| a.min(reduced[i as usize]));
-                for &(first, end) in links.runs_of(class) {
-                    for entry in &mut table[first as usize..end as usize] {
-                        *entry = entry.min(cheapest);
-                    }
-                }
+            table.resize(stride, free);
+            for k in link.first_class as usize..link.end_class as usize {
+                lower_class(links, k, narrow, table, minima[k]);
             }
             let min = block_min[link.block as usize];
             for (bound, entry) in bounds.iter_mut().zip(&*table) {

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
 use crate::forest::{Node as TreeNode, Rule, Tree};
 use crate::region::{Range, Region};
 
@@ -66,6 +69,9 @@ pub(crate) struct Model<'a> {
     /// Vector of each item, rows of `stride`.
     pub(crate) factor: Vec<f64>,
     pub(crate) stride: usize,
+    /// The vectors projected at random to `sketch_dim` coordinates: lengths within some 20 %. Rows of `sketch_dim`; empty when the vectors are
+    /// short anyway.
+    pub(crate) sketch: Vec<f64>,
     /// `|v|^2` of each item.
     pub(crate) norm_sq: Vec<f64>,
     /// Sum over blocks of the largest `|v|`.
@@ -177,6 +183,7 @@ impl<'a> Model<'a> {
         } else {
             factor.chunks_exact(stride).map(|row| kernels.dot(row, row)).collect()
         };
+        let sketch = sketch(&factor, stride);
         let norm_sum = block_starts
             .windows(2)
             .map(|w| norm_sq[w[0] as usize..w[1] as usize].iter().fold(0.0f64, |a, &b| a.max(b)).sqrt())
@@ -202,6 +209,7 @@ impl<'a> Model<'a> {
             cost,
             factor,
             stride,
+            sketch,
             norm_sq,
             norm_sum,
             constant: objective.constant,
@@ -272,6 +280,29 @@ impl<'a> Model<'a> {
             }
         }
     }
+}
+
+/// Length of the projected vectors that branching scores candidates with.
+pub(crate) const SKETCH_DIM: usize = 32;
+
+/// Projects the rows with a fixed random sign matrix (Johnson-Lindenstrauss). Estimates only: no bound depends on it.
+fn sketch(factor: &[f64], stride: usize) -> Vec<f64> {
+    if stride <= 2 * SKETCH_DIM {
+        return Vec::new();
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(0x6c65_6166);
+    let signs: Vec<u32> = (0..stride).map(|_| rng.random()).collect();
+    let scale = 1.0 / (SKETCH_DIM as f64).sqrt();
+    let mut sketch = vec![0.0; factor.len() / stride * SKETCH_DIM];
+    for (row, out) in factor.chunks_exact(stride).zip(sketch.chunks_exact_mut(SKETCH_DIM)) {
+        for (&v, &signs) in row.iter().zip(&signs) {
+            for (k, out) in out.iter_mut().enumerate() {
+                *out += if signs >> k & 1 == 1 { v } else { -v };
+            }
+        }
+        out.iter_mut().for_each(|x| *x *= scale);
+    }
+    sketch
 }
 
 /// Every threshold of each numeric variable, and the ends of excluded regions as thresholds.

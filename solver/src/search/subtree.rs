@@ -172,13 +172,13 @@ impl Worker {
                 return Verdict::Closed;
             }
             self.links.build(model, node);
-            let bound =
-                messages::send(&self.links, node, &self.relax.g, relaxation.base, cutoff, &mut self.messages);
+            let costs = (&self.relax.g[..], relaxation.base);
+            let bound = messages::send(model.kernels, &self.links, node, costs, cutoff, &mut self.messages);
             node.bound = node.bound.max(bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
             }
-            messages::bound_segments(&self.links, bound, &mut self.messages);
+            messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
             if round == 1 && (serial < FIRST_SEARCHES || serial % SEARCH_EVERY == 0) {
                 self.search_from(ctx, node, serial, outcome);
                 cutoff = ctx.cutoff(&outcome.pool);
@@ -194,7 +194,7 @@ impl Worker {
                 }
                 self.align_costs(model, node);
                 self.links.build(model, node);
-                messages::bound_segments(&self.links, bound, &mut self.messages);
+                messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
             }
             let basis = Basis {
                 g: &self.relax.g,

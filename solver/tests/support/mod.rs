@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, Variable};
 use leafgp_solver::{Domain, Forest, LeafObjective, LevelSet, Node, Quadratic, Rule, Tree};
 use serde_json::Value;
 
@@ -108,6 +109,26 @@ pub fn read_instance(path: &Path) -> Instance {
         .and_then(Value::as_array)
         .map_or_else(Vec::new, |list| list.iter().map(|c| c.as_str().unwrap().to_string()).collect());
     Instance { name: json["name"].as_str().unwrap().to_string(), domains, forest, objective, x, constraints }
+}
+
+impl Instance {
+    /// The compiled constraints; `None` when the instance has none.
+    pub fn compile_constraints(&self) -> Option<Constraints> {
+        if self.constraints.is_empty() {
+            return None;
+        }
+        let variable = |(i, domain): (usize, &Domain)| Variable {
+            name: format!("x{i}"),
+            domain: domain.clone(),
+            level_names: (0..domain.levels().unwrap_or(0)).map(|l| l.to_string()).collect(),
+        };
+        let mut builder =
+            ConstraintsBuilder::new(self.domains.iter().enumerate().map(variable).collect()).unwrap();
+        for text in &self.constraints {
+            builder.constrain(text, text).unwrap();
+        }
+        Some(builder.build())
+    }
 }
 
 /// `v_l = (s2/T) L^-1 A[:, l]`, `c_l = (s2/T) sum_{i in l} alpha_i` with `K = (s2/T) Z Z' + noise I = L L'`.

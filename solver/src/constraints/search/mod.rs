@@ -6,12 +6,14 @@
 mod components;
 mod dive;
 mod relaxation;
+mod shorten;
 mod split;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use components::components;
+pub(super) use dive::{fixed, size};
 use relaxation::Relaxed;
 
 use super::local::Local;
@@ -186,11 +188,6 @@ impl<'a> Search<'a> {
         let nearest =
             outcome.best.filter(|(x, _)| self.set.is_feasible(x, Tolerance::Produce) && region.contains(x));
         Projection { nearest, bound: outcome.bound }
-    }
-
-    /// Number of nodes so far.
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
     }
 
     fn everything(&self, region: &Region) -> Task {
