@@ -85,71 +85,8 @@ pub(super) fn count_of(hessian: f64, per_hessian: f64) -> f64 {
     if nearest > shifted { nearest - 1.0 } else { nearest }
 }
 
-/// Thresholds judged together.
-const CANDIDATES: usize = 32;
-
-/// Right-hand sums of thresholds whose gains are still to be computed: all divisions of a batch in one loop without branches.
-struct Candidates {
-    total_gradient: f64,
-    total_hessian: f64,
-    len: usize,
-    bins: [u32; CANDIDATES],
-    gradients: [f64; CANDIDATES],
-    hessians: [f64; CANDIDATES],
-    counts: [f64; CANDIDATES],
-}
-
-impl Candidates {
-    #[inline(always)]
-    fn new(total_gradient: f64, total_hessian: f64) -> Self {
-        let zeros = [0.0; CANDIDATES];
-        let (gradients, hessians, counts) = (zeros, zeros, zeros);
-        Self { total_gradient, total_hessian, len: 0, bins: [0; CANDIDATES], gradients, hessians, counts }
-    }
-
-    /// Adds a threshold; true when the batch is full.
-    #[inline(always)]
-    fn push(&mut self, bin: usize, gradient: f64, hessian: f64, count: f64) -> bool {
-        let at = self.len % CANDIDATES;
-        self.bins[at] = bin as u32;
-        self.gradients[at] = gradient;
-        self.hessians[at] = hessian;
-        self.counts[at] = count;
-        self.len += 1;
-        self.len == CANDIDATES
-    }
-
-    /// Empties the batch; `best` becomes its first threshold of largest gain if that gain is larger.
-    #[inline(always)]
-    fn evaluate<const L1: bool>(&mut self, penalty: Penalty, best: &mut Best) {
-        let penalty = Penalty { l1: if L1 { penalty.l1 } else { 0.0 }, ..penalty };
-        let len = self.len.min(CANDIDATES);
-        self.len = 0;
-        let mut gains = [0.0; CANDIDATES];
-        for ((gain, &gradient), &hessian) in gains[..len].iter_mut().zip(&self.gradients).zip(&self.hessians)
-        {
-            *gain = penalty.gain(self.total_gradient - gradient, self.total_hessian - hessian)
-                + penalty.gain(gradient, hessian);
-        }
-        let mut largest = best.gain;
-        for &gain in &gains[..len] {
-            largest = if gain > largest { gain } else { largest };
-        }
-        if largest > best.gain
-            && let Some(at) = gains[..len].iter().position(|&gain| gain == largest)
-        {
-            *best = Best {
-                gain: largest,
-                bin: self.bins[at] as usize,
-                left_gradient: self.total_gradient - self.gradients[at],
-                left_hessian: self.total_hessian - self.hessians[at],
-                left_count: 0.0,
-                right_count: self.counts[at],
-                default_left: true,
-            };
-        }
-    }
-}
+/// Thresholds judged together: sums, gains and limits of a batch are computed in loops without branches.
+const BATCH: usize = 8;
 
 /// The bins of one numeric feature in one leaf.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +108,6 @@ struct Best {
     left_gradient: f64,
     left_hessian: f64,
     left_count: f64,
-    right_count: f64,
     default_left: bool,
 }
 
@@ -254,39 +190,63 @@ impl NumericScan<'_> {
         } else {
             limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - 0.5)
         };
+        let penalty = Penalty { l1: if L1 { limits.penalty.l1 } else { 0.0 }, ..limits.penalty };
         let (mut right_gradient, mut right_hessian, mut right_count) = (0.0, HESSIAN_EPSILON, 0.0);
-        let mut candidates = Candidates::new(total_gradient, total_hessian);
-        let mut best = Best { gain: to_beat, ..Best::default() };
-        for (below, entry) in self.histogram[1..=last_bin].iter().enumerate().rev() {
-            right_gradient += entry.gradient;
-            right_hessian += entry.hessian;
-            if ESTIMATE {
-                right_count += count_of(entry.hessian, per_hessian);
-                if right_count < limits.min_data_in_leaf {
-                    continue;
+        let mut best = Best { gain: to_beat, default_left: true, ..Best::default() };
+        let entries = &self.histogram[1..=last_bin];
+        let mut end = entries.len();
+        for batch in entries.rchunks(BATCH) {
+            end -= batch.len();
+            // Unused places stay NaN, which passes no limit.
+            let (mut gradients, mut hessians, mut counts) = ([0.0; BATCH], [f64::NAN; BATCH], [0.0; BATCH]);
+            for (k, entry) in batch.iter().rev().enumerate() {
+                right_gradient += entry.gradient;
+                right_hessian += entry.hessian;
+                gradients[k] = right_gradient;
+                hessians[k] = right_hessian;
+                if ESTIMATE {
+                    right_count += count_of(entry.hessian, per_hessian);
+                    counts[k] = right_count;
                 }
             }
-            if right_hessian < least_hessian {
-                continue;
+            let mut gains = [0.0; BATCH];
+            for k in 0..BATCH {
+                let left_hessian = total_hessian - hessians[k];
+                let mut is_valid = (hessians[k] >= least_hessian) & (left_hessian >= least_hessian);
+                if ESTIMATE {
+                    let least_count = limits.min_data_in_leaf;
+                    is_valid &= (counts[k] >= least_count) & (n_rows - counts[k] >= least_count);
+                }
+                let gain = penalty.gain(total_gradient - gradients[k], left_hessian)
+                    + penalty.gain(gradients[k], hessians[k]);
+                gains[k] = if is_valid { gain } else { f64::NEG_INFINITY };
             }
-            let left_hessian = total_hessian - right_hessian;
-            if left_hessian < least_hessian || (ESTIMATE && n_rows - right_count < limits.min_data_in_leaf) {
+            // The threshold at place `k` is the upper end of bin `end + batch.len() - 1 - k`.
+            let last = end + batch.len() - 1;
+            if let Some(only) = self.only_bin {
+                for (k, gain) in gains.iter_mut().enumerate() {
+                    if only + k != last {
+                        *gain = f64::NEG_INFINITY;
+                    }
+                }
+            }
+            let largest =
+                gains.iter().fold(best.gain, |largest, &gain| if gain > largest { gain } else { largest });
+            if largest > best.gain
+                && let Some(k) = gains.iter().position(|&gain| gain == largest)
+            {
+                best.gain = largest;
+                best.bin = last - k;
+                best.left_gradient = total_gradient - gradients[k];
+                best.left_hessian = total_hessian - hessians[k];
+                best.left_count =
+                    if ESTIMATE { n_rows - counts[k] } else { ((best.left_hessian + 0.5) as u64) as f64 };
+            }
+            if total_hessian - right_hessian < limits.min_sum_hessian_in_leaf {
                 break;
             }
-            if self.only_bin.is_some_and(|only| only != below) {
-                continue;
-            }
-            if candidates.push(below, right_gradient, right_hessian, right_count) {
-                candidates.evaluate::<L1>(limits.penalty, &mut best);
-            }
         }
-        candidates.evaluate::<L1>(limits.penalty, &mut best);
-        if best.gain <= to_beat {
-            return None;
-        }
-        best.left_count =
-            if ESTIMATE { n_rows - best.right_count } else { (best.left_hessian + 0.5).floor() };
-        Some(best)
+        (best.gain > to_beat).then_some(best)
     }
 
     /// Thresholds from the left, missing values (the last bin) on the right.
@@ -332,15 +292,8 @@ impl NumericScan<'_> {
                 + limits.penalty.gain(right_gradient, right_hessian);
             if gain > limit {
                 limit = gain;
-                *best = Some(Best {
-                    gain,
-                    bin,
-                    left_gradient,
-                    left_hessian,
-                    left_count,
-                    right_count,
-                    default_left: false,
-                });
+                *best =
+                    Some(Best { gain, bin, left_gradient, left_hessian, left_count, default_left: false });
             }
         }
     }
