@@ -137,18 +137,24 @@ impl ProblemBuilder {
     /// A divisor that may still be zero where everything else holds leaves the model undefined.
     fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
         let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
-        let name = compiled.name(divisor.constraint);
-        let field = self
-            .constraints
-            .iter()
-            .find(|constraint| constraint.name == name)
-            .map_or_else(|| format!("define.{}", field_name(name)), |constraint| constraint.field.clone());
         let (lower, upper) = divisor.range;
+        // The bounds are rounded outward in the last place: six digits say it better.
+        let short = |x: f64| number::format_number(format!("{x:.5e}").parse().unwrap_or(x));
+        let range = format!("[{}, {}]", short(lower), short(upper));
         Err(ProblemError::new(
-            field,
-            format!("division by `{}`, which may be 0: its values lie in [{lower}, {upper}]", divisor.text),
+            self.constraint_fields().swap_remove(divisor.constraint),
+            format!("division by `{}`, which may be 0: its values lie in {range}", divisor.text),
             "bounds or a constraint that keep the divisor away from 0",
         ))
+    }
+
+    /// The field of each compiled constraint, in the order in which [`ProblemBuilder::compile`] adds them.
+    fn constraint_fields(&self) -> Vec<String> {
+        let whole =
+            self.defines.iter().filter(|d| d.integer).map(|d| format!("define.{}", field_name(&d.name)));
+        let hierarchies = self.variables.iter().filter(|v| v.active_if.is_some());
+        let hierarchies = hierarchies.map(|v| format!("variables.{}.active_if", field_name(&v.name)));
+        whole.chain(hierarchies).chain(self.constraints.iter().map(|c| c.field.clone())).collect()
     }
 
     fn check_names(&self) -> Result<(), ProblemError> {
@@ -306,7 +312,8 @@ fn check_bounds(lower: f64, upper: f64, largest: f64) -> Result<(), ProblemError
     Ok(())
 }
 
-fn check_values(values: &[f64]) -> Result<(), ProblemError> {
+/// Listed numbers, in any order.
+pub(super) fn check_values(values: &[f64]) -> Result<(), ProblemError> {
     for (i, &value) in values.iter().enumerate() {
         let field = format!("values[{i}]");
         if !value.is_finite() || value.abs() > LARGEST {
@@ -322,7 +329,6 @@ fn check_values(values: &[f64]) -> Result<(), ProblemError> {
         let message = format!("there are {} values", values.len());
         return Err(ProblemError::new("values", message, "at least two (a variable with one is left out)"));
     }
-    debug_assert!(values.is_sorted(), "discrete values are sorted on construction");
     Ok(())
 }
 
