@@ -1,6 +1,7 @@
 //! The acquisition problem: minimise the lower confidence bound over the variables' domains and the known constraints.
 
 use leafgp_solver::constraints::Constraints;
+use leafgp_solver::search::Problem;
 use leafgp_solver::{Domain, Forest, LeafObjective};
 
 use crate::gp::TreeGp;
@@ -39,6 +40,12 @@ impl AcquisitionProblem {
             objective: gp.leaf_objective(kappa),
             constraints,
         }
+    }
+
+    /// As the solver takes it; exclusions and limits can be added to what is returned.
+    pub fn search(&self) -> Problem<'_> {
+        let problem = Problem::new(&self.domains, &self.forest, &self.objective);
+        if self.constraints.is_empty() { problem } else { problem.with_constraints(&self.constraints) }
     }
 
     /// Evaluates the true model at a point in variable order; constraints are not looked at.

@@ -1,8 +1,11 @@
 //! leafgp: Bayesian optimisation over mixed variables with known constraints.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
 pub mod acquisition;
 pub mod cli;
 pub mod engine;
+mod file;
 pub mod functions;
 pub mod gbdt;
 pub mod gp;

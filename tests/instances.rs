@@ -1,5 +1,7 @@
 //! The shared acquisition instances: reading, writing, the fit against GPyTorch's values, the posterior against its definition.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+
 use std::path::PathBuf;
 
 use leafgp::Table;

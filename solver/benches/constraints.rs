@@ -62,13 +62,14 @@ fn quantiles(times: &mut [f64]) -> (f64, f64, f64) {
 fn project(name: &str, set: &Constraints) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let full = Region::full(set.domains());
-    let (mut times, mut closed, mut found) = (Vec::new(), 0, 0);
+    let (mut times, mut nodes, mut closed, mut found) = (Vec::new(), Vec::new(), 0, 0);
     for _ in 0..POINTS {
         let centre = random_point(set.domains(), &mut rng);
         let start = Instant::now();
         let limits = Limits { nodes: 200_000, deadline: Some(start + Duration::from_secs(5)) };
         let projection = set.project(&full, &centre, GAP, limits);
         times.push(start.elapsed().as_secs_f64() * 1e3);
+        nodes.push(projection.nodes as f64);
         if let Some((_, distance)) = projection.nearest {
             found += 1;
             closed += usize::from(projection.bound >= distance * (1.0 - GAP) - 1e-12);

@@ -3,6 +3,8 @@
 //! The crate knows variables' [domains](domain), [forests](forest) as plain data, a linear plus concave-quadratic
 //! [objective on leaves](objective) and [constraint expressions](constraints); it knows nothing of Gaussian processes, files or commands.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
 pub mod certificate;
 pub mod constraints;
 pub mod domain;

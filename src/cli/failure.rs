@@ -60,3 +60,14 @@ impl From<crate::history::HistoryError> for Failure {
         Self::input(error)
     }
 }
+
+impl From<crate::engine::EngineError> for Failure {
+    /// No answer where the search ran and found none; bad input otherwise.
+    fn from(error: crate::engine::EngineError) -> Self {
+        use crate::engine::EngineError::{Infeasible, NoIncumbent, SpaceExhausted};
+        match error {
+            Infeasible { .. } | NoIncumbent { .. } | SpaceExhausted => Self::NoAnswer(error.to_string()),
+            _ => Self::input(error),
+        }
+    }
+}

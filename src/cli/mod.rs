@@ -5,9 +5,17 @@
 pub mod args;
 mod check;
 mod failure;
+mod fit;
 mod init;
 mod inputs;
+mod interrupt;
 mod output;
+mod progress;
+mod run;
+mod solve;
+mod suggest;
+mod text_table;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -36,6 +44,11 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Init(args) => init::command(args, &mut output),
         Command::Check(args) => check::command(args, &arguments.common, &mut output),
+        Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
+        Command::Run(args) => run::command(args, &arguments.common, &mut output),
+        Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
+        Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Verify(args) => verify::command(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));
     exit_code(result, &mut output)

@@ -16,6 +16,11 @@ impl Output {
         Self { stdout: BufWriter::new(io::stdout()), quiet }
     }
 
+    /// True with `--quiet`.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// A line about what is being done; not with `--quiet`.
     pub(super) fn note(&mut self, message: &str) {
         if !self.quiet {

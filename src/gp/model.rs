@@ -3,7 +3,7 @@
 use leafgp_solver::{Forest, LeafObjective, Quadratic};
 
 use super::leaf_matrix::LeafMatrix;
-use super::likelihood::{self, Evidence};
+use super::likelihood;
 use super::spectrum::Spectrum;
 use super::{GpError, GpSettings, Hyperparameters, MeanKind, VarianceKind};
 use crate::Table;
@@ -88,6 +88,11 @@ impl TreeGp {
         self
     }
 
+    /// Which variance is predicted.
+    pub fn variance_kind(&self) -> VarianceKind {
+        self.variance
+    }
+
     /// Without a spectrum: nothing to condition on.
     fn condition(
         forest: &Forest,
@@ -120,7 +125,7 @@ impl TreeGp {
                         *slot = loading[k] * to_factor[k];
                     }
                 }
-                Evidence::new(spectrum, &hyperparameters).value
+                likelihood::log_likelihood(spectrum, &hyperparameters)
             }
         };
         let forest = forest.clone();
@@ -229,4 +234,192 @@ fn white_likelihood(y: &[f64], at: &Hyperparameters) -> f64 {
     let variance = at.signal_variance + at.noise_variance;
     let square: f64 = y.iter().map(|y| (y - at.mean).powi(2)).sum();
     -0.5 * (square / variance + y.len() as f64 * (variance * std::f64::consts::TAU).ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use leafgp_solver::{Domain, Forest, Node, Tree};
+
+    use super::super::testing::{Explicit, Sample, sample};
+    use super::TreeGp;
+    use crate::Table;
+    use crate::gp::{GpError, GpSettings, Hyperparameters, MeanKind, VarianceKind};
+
+    const AT: Hyperparameters = Hyperparameters { signal_variance: 0.8, noise_variance: 0.02, mean: 0.15 };
+
+    fn grid_of_points() -> Vec<[f64; 3]> {
+        let mut points = Vec::new();
+        for i in 0..7 {
+            for j in 0..4 {
+                for k in 0..4 {
+                    points.push([f64::from(i) / 6.0, f64::from(j), f64::from(k)]);
+                }
+            }
+        }
+        points
+    }
+
+    fn condition(sample: &Sample) -> TreeGp {
+        TreeGp::with_hyperparameters(&sample.forest, &sample.x, &sample.y, AT).unwrap()
+    }
+
+    #[test]
+    fn posterior_and_leaf_objective_equal_the_explicit_inverse() {
+        for (seed, n_trees, depth, n_rows) in
+            [(1, 20, 3, 6), (2, 6, 2, 60), (3, 12, 3, 25), (4, 3, 1, 200), (9, 4, 4, 1)]
+        {
+            let sample = sample(seed, n_trees, depth, n_rows);
+            let explicit = Explicit::new(&sample, AT.signal_variance, AT.noise_variance, AT.mean);
+            let gp = condition(&sample);
+            assert!((gp.log_marginal_likelihood() - explicit.log_likelihood).abs() < 1e-8);
+            let objective = gp.leaf_objective(1.96);
+            for x in grid_of_points() {
+                let (mean, variance) = explicit.posterior(&sample.forest, &x);
+                let posterior = gp.posterior(&x);
+                assert!((posterior.mean - mean).abs() < 1e-10, "{posterior:?} {mean}");
+                assert!((posterior.variance - variance).abs() < 1e-10, "{posterior:?} {variance}");
+                let leaves = sample.forest.active_leaves(&x);
+                assert!((objective.mean(&leaves) - mean).abs() < 1e-10);
+                assert!((objective.value(&leaves) - (mean - 1.96 * posterior.deviation())).abs() < 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn the_variance_shrinks_with_every_point() {
+        let sample = sample(3, 12, 3, 25);
+        let mut previous = vec![f64::INFINITY; grid_of_points().len()];
+        for n in 0..=sample.y.len() {
+            let mut x = Table::new(3);
+            (0..n).for_each(|i| x.push(sample.x.row(i)));
+            let gp = TreeGp::with_hyperparameters(&sample.forest, &x, &sample.y[..n], AT).unwrap();
+            for (previous, point) in previous.iter_mut().zip(grid_of_points()) {
+                let variance = gp.posterior(&point).variance;
+                assert!(variance >= 0.0 && variance <= *previous + 1e-12);
+                *previous = variance;
+            }
+        }
+    }
+
+    #[test]
+    fn order_and_replicates_of_the_rows_do_not_matter() {
+        let sample = sample(2, 6, 2, 30);
+        let mut reversed = Table::new(3);
+        (0..30).rev().for_each(|i| reversed.push(sample.x.row(i)));
+        let y: Vec<f64> = sample.y.iter().rev().copied().collect();
+        let (a, b) =
+            (condition(&sample), TreeGp::with_hyperparameters(&sample.forest, &reversed, &y, AT).unwrap());
+        // Two equal measurements with noise nz are one with noise nz / 2 of the mean.
+        let mut x = Table::new(3);
+        let mut twice = Table::new(3);
+        for i in 0..30 {
+            x.push(sample.x.row(i));
+            twice.push(sample.x.row(i));
+            twice.push(sample.x.row(i));
+        }
+        let pairs: Vec<f64> = sample.y.iter().flat_map(|y| [y - 0.1, y + 0.1]).collect();
+        let half = Hyperparameters { noise_variance: 0.5 * AT.noise_variance, ..AT };
+        let c = TreeGp::with_hyperparameters(&sample.forest, &twice, &pairs, AT).unwrap();
+        let d = TreeGp::with_hyperparameters(&sample.forest, &x, &sample.y, half).unwrap();
+        for point in grid_of_points() {
+            for (p, q) in
+                [(a.posterior(&point), b.posterior(&point)), (c.posterior(&point), d.posterior(&point))]
+            {
+                assert!((p.mean - q.mean).abs() < 1e-10 && (p.variance - q.variance).abs() < 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn without_splits_or_data_the_posterior_is_the_prior() {
+        let domains = [Domain::Continuous { lower: 0.0, upper: 1.0 }];
+        let single = Tree { nodes: vec![Node::Leaf { leaf: 0, value: 0.4 }] };
+        let settings = GpSettings::default();
+        for trees in [vec![], vec![single]] {
+            let forest = Forest::new(trees, &domains).unwrap();
+            for y in [vec![], vec![0.0], vec![-1.0, 0.5, 0.5]] {
+                let mut x = Table::new(1);
+                y.iter().for_each(|_| x.push(&[0.3]));
+                let gp = TreeGp::fit(&forest, &x, &y, &settings).unwrap();
+                assert_eq!(gp.hyperparameters().signal_variance, 1.0);
+                let posterior = gp.posterior(&[0.7]);
+                assert_eq!((posterior.mean, posterior.variance), (0.0, 1.0));
+                let objective = gp.leaf_objective(2.0);
+                let leaves = forest.active_leaves(&[0.7]);
+                assert_eq!((objective.value(&leaves), objective.linear.len()), (-2.0, forest.n_leaves()));
+                assert!(gp.log_marginal_likelihood().is_finite());
+                // Independent values of variance s2 + nz.
+                let v: f64 = 1.0 + 0.10025;
+                let expected: f64 =
+                    y.iter().map(|y| -0.5 * (y * y / v + (std::f64::consts::TAU * v).ln())).sum();
+                assert!((gp.log_marginal_likelihood() - expected).abs() < 1e-12);
+            }
+        }
+        let some = sample(1, 5, 2, 4);
+        let gp = TreeGp::fit(&some.forest, &Table::new(3), &[], &settings).unwrap();
+        assert_eq!(gp.posterior(&[0.5, 1.0, 2.0]).variance, 1.0);
+        assert_eq!(gp.log_marginal_likelihood(), 0.0);
+    }
+
+    #[test]
+    fn one_row_keeps_its_mean_and_narrows_around_itself() {
+        let some = sample(1, 20, 3, 4);
+        let x = Table::from_rows(3, &[[0.5, 1.0, 2.0]]);
+        let gp = TreeGp::fit(&some.forest, &x, &[0.0], &GpSettings::default()).unwrap();
+        let (here, far) = (gp.posterior(&[0.5, 1.0, 2.0]), gp.posterior(&[0.99, 3.0, 0.0]));
+        assert_eq!((here.mean, far.mean), (0.0, 0.0));
+        // s2 - s2^2 / (s2 + nz) with s2 = 1.
+        assert!((here.variance - (1.0 - 1.0 / 1.10025)).abs() < 1e-12);
+        assert!(far.variance > here.variance);
+        let settings =
+            GpSettings { mean: MeanKind::Constant, signal_interval: [2.0, 3.0], ..GpSettings::default() };
+        let gp = TreeGp::fit(&some.forest, &x, &[0.25], &settings).unwrap();
+        assert_eq!((gp.hyperparameters().mean, gp.hyperparameters().signal_variance), (0.25, 2.0));
+    }
+
+    #[test]
+    fn observed_variance_adds_the_noise() {
+        let sample = sample(3, 12, 3, 25);
+        let latent = condition(&sample);
+        let observed = latent.clone().predicting(VarianceKind::Observed);
+        for x in grid_of_points() {
+            let (a, b) = (latent.posterior(&x), observed.posterior(&x));
+            assert!((b.variance - a.variance - AT.noise_variance).abs() < 1e-14);
+            let leaves = sample.forest.active_leaves(&x);
+            assert!((observed.leaf_objective(1.0).deviation(&leaves) - b.deviation()).abs() < 1e-12);
+            let density = -0.5 * (0.25f64.powi(2) / b.variance + (std::f64::consts::TAU * b.variance).ln());
+            for gp in [&latent, &observed] {
+                assert!((gp.log_predictive_density(&x, a.mean + 0.25) - density).abs() < 1e-12);
+            }
+        }
+        let settings = GpSettings { variance: VarianceKind::Observed, ..GpSettings::default() };
+        let fitted = TreeGp::fit(&sample.forest, &sample.x, &sample.y, &settings).unwrap();
+        assert!(fitted.posterior(sample.x.row(0)).variance > fitted.hyperparameters().noise_variance);
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        let sample = sample(3, 12, 3, 5);
+        let fit = |y: &[f64]| TreeGp::fit(&sample.forest, &sample.x, y, &GpSettings::default()).unwrap_err();
+        assert_eq!(fit(&[1.0]), GpError::Length { rows: 5, targets: 1 });
+        assert!(matches!(fit(&[1.0, f64::NAN, 0.0, 0.0, 0.0]), GpError::Target { row: 1, .. }));
+        let zero = Hyperparameters { noise_variance: 0.0, ..AT };
+        assert!(TreeGp::with_hyperparameters(&sample.forest, &sample.x, &sample.y, zero).is_err());
+    }
+
+    #[test]
+    fn the_fit_does_not_depend_on_the_number_of_threads() {
+        for sample in [sample(2, 20, 3, 400), sample(3, 12, 3, 25)] {
+            let fit = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    TreeGp::fit(&sample.forest, &sample.x, &sample.y, &GpSettings::default()).unwrap()
+                })
+            };
+            let (one, three) = (fit(1), fit(3));
+            assert_eq!(one.hyperparameters(), three.hyperparameters());
+            assert_eq!((one.weights, one.factor), (three.weights, three.factor));
+        }
+        assert_eq!(sample(1, 1, 1, 1).domains.len(), 3);
+    }
 }

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn each_field_is_checked_and_named() {
-        let bad: [(&str, fn(&mut GpSettings)); 7] = [
+        type Spoil = fn(&mut GpSettings);
+        let bad: [(&str, Spoil); 7] = [
             ("epochs", |s| s.epochs = 100_001),
             ("learning_rate", |s| s.learning_rate = 0.0),
             ("learning_rate", |s| s.learning_rate = f64::NAN),

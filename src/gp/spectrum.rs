@@ -259,3 +259,101 @@ fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen, GpError> {
     let rank = values.iter().take_while(|&&value| value > threshold).count();
     Ok(Eigen { values, vectors, rank })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sample;
+    use super::{LeafMatrix, Spectrum, co_occurrence, equal_leaves};
+
+    fn dense(spectrum: &Spectrum, weight: impl Fn(usize) -> f64) -> Vec<f64> {
+        let rank = spectrum.rank();
+        let n = spectrum.loadings.len() / rank;
+        let row = |l: usize| &spectrum.loadings[l * rank..(l + 1) * rank];
+        let mut out = Vec::with_capacity(n * n);
+        for i in 0..n {
+            for j in 0..n {
+                out.push((0..rank).map(|k| row(i)[k] * row(j)[k] * weight(k)).sum());
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn both_forms_give_the_same_spectrum() {
+        // Few points and many leaves, many points and few leaves, and in between.
+        for (seed, n_trees, depth, n_rows) in
+            [(1, 20, 3, 6), (2, 6, 2, 80), (3, 12, 3, 40), (4, 3, 1, 200), (5, 9, 4, 1)]
+        {
+            let sample = sample(seed, n_trees, depth, n_rows);
+            let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
+            let points = Spectrum::from_points(&z, &sample.y).unwrap();
+            let leaves = Spectrum::from_leaves(&z, &sample.y).unwrap();
+            assert_eq!(points.rank(), leaves.rank());
+            assert!(points.rank() <= z.n_groups() && points.rank() <= z.n_columns() - z.n_trees() + 1);
+            let close = |a: f64, b: f64, scale: f64| assert!((a - b).abs() <= 1e-10 * scale, "{a} {b}");
+            let largest = points.eigenvalues[0];
+            for k in 0..points.rank() {
+                close(points.eigenvalues[k], leaves.eigenvalues[k], largest);
+            }
+            // Eigenvectors are free up to rotations, so compare what does not depend on them: Z' f(Z Z') Z.
+            let both = |weight: &dyn Fn(&Spectrum, usize) -> f64| {
+                let (a, b) = (dense(&points, |k| weight(&points, k)), dense(&leaves, |k| weight(&leaves, k)));
+                a.iter().zip(&b).for_each(|(&a, &b)| close(a, b, largest));
+                a
+            };
+            let plain = both(&|_, _| 1.0);
+            both(&|s, k| 1.0 / (0.1 * s.eigenvalues[k] + 0.01));
+            let exact = co_occurrence(&z);
+            plain.iter().zip(&exact).for_each(|(&a, &b)| close(a, f64::from(b), largest));
+            // Y and the ones, split into the part inside and outside the range of Z.
+            let square: f64 = sample.y.iter().map(|y| y * y).sum();
+            for s in [&points, &leaves] {
+                close(s.targets.iter().map(|t| t * t).sum::<f64>() + s.rest, square, square);
+                close(s.ones.iter().map(|o| o * o).sum(), n_rows as f64, n_rows as f64);
+                let cross: f64 = s.ones.iter().zip(&s.targets).map(|(o, t)| o * t).sum();
+                close(cross, sample.y.iter().sum(), square + 1.0);
+            }
+            close(points.rest, leaves.rest, square);
+        }
+    }
+
+    #[test]
+    fn the_smaller_matrix_is_chosen() {
+        let few = sample(1, 20, 3, 6);
+        let z = LeafMatrix::new(&few.forest, &few.x).unwrap();
+        assert_eq!(
+            Spectrum::new(&z, &few.y).unwrap().loadings,
+            Spectrum::from_points(&z, &few.y).unwrap().loadings
+        );
+        let many = sample(4, 3, 2, 300);
+        let z = LeafMatrix::new(&many.forest, &many.x).unwrap();
+        assert_eq!(
+            Spectrum::new(&z, &many.y).unwrap().loadings,
+            Spectrum::from_leaves(&z, &many.y).unwrap().loadings
+        );
+    }
+
+    #[test]
+    fn co_occurrence_counts_points_and_equal_leaves_share_a_class() {
+        let sample = sample(8, 7, 2, 50);
+        let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
+        let n = z.n_columns();
+        let g = co_occurrence(&z);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); n];
+        for (i, &group) in z.group_of.iter().enumerate() {
+            z.columns(group as usize).for_each(|column| members[column].push(i));
+        }
+        let (class_of, first) = equal_leaves(&g, n);
+        for i in 0..n {
+            for j in 0..n {
+                let shared = members[i].iter().filter(|p| members[j].contains(p)).count();
+                assert_eq!(g[i * n + j] as usize, shared);
+                if !members[i].is_empty() {
+                    assert_eq!(class_of[i] == class_of[j], members[i] == members[j]);
+                }
+            }
+            assert_eq!(class_of[i].is_none(), members[i].is_empty());
+        }
+        assert!(first.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

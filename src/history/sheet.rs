@@ -348,7 +348,8 @@ impl Sheet {
 
 /// A row with its judgement; inactive variables hold their inactive value already.
 pub(super) fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Row {
-    let out_of_domain = problem.variables.iter().zip(&point).any(|(v, &x)| !v.domain().contains(x));
+    let domains = problem.constraints.domains();
+    let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
     // Constraints are defined on the domains.
     let violates = !out_of_domain && !problem.constraints.violations(&point, Tolerance::Judge).is_empty();
     Row { line, point, outcome, out_of_domain, violates }

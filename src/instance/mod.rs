@@ -33,7 +33,10 @@ use leafgp_solver::Forest;
 use leafgp_solver::constraints::Variable;
 
 use crate::Table;
+use crate::file::write_whole;
 use crate::gp::{Hyperparameters, VarianceKind};
+
+pub use crate::problem::{Definition, NamedExpression};
 
 /// One acquisition problem as read from or written to a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,26 +65,6 @@ pub struct Instance {
     pub constraints: Vec<NamedExpression>,
     /// The key `sampled` as found: a sampled point for comparison.
     pub sampled: Option<serde_json::Value>,
-}
-
-/// A constraint and its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedExpression {
-    /// The name; the text itself when none was given.
-    pub name: String,
-    /// The expression.
-    pub expr: String,
-}
-
-/// A named quantity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// The name that later expressions use.
-    pub name: String,
-    /// The expression.
-    pub expr: String,
-    /// Whether the value must be whole.
-    pub integer: bool,
 }
 
 /// Where a hierarchical variable is active, and what it is elsewhere.
@@ -183,7 +166,9 @@ impl Instance {
     /// # Errors
     /// The system's reason when the folder or file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), InstanceError> {
-        write::write(self, path).map_err(|source| InstanceError::File { path: path.to_path_buf(), source })
+        let text = self.to_json() + "\n";
+        write_whole(path, text.as_bytes())
+            .map_err(|source| InstanceError::File { path: path.to_path_buf(), source })
     }
 }
 

@@ -3,7 +3,10 @@
 use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
 use super::error::field_name;
-use super::{Goal, Kind, Objective, Problem, ProblemError, Scale, Settings, Variable, number};
+use super::{
+    Definition, Goal, Kind, NamedExpression, Objective, Problem, ProblemError, Scale, Settings, Variable,
+    number,
+};
 
 /// The history's own column, so no variable or objective may have this name.
 pub(crate) const STATUS_COLUMN: &str = "status";
@@ -32,7 +35,7 @@ pub struct ProblemBuilder {
     pub(super) name: String,
     pub(super) objective: Objective,
     pub(super) variables: Vec<Variable>,
-    defines: Vec<(String, String, bool)>,
+    defines: Vec<Definition>,
     constraints: Vec<Constraint>,
     pub(super) settings: Settings,
     pub(super) warnings: Vec<String>,
@@ -76,7 +79,7 @@ impl ProblemBuilder {
     /// Names a quantity for later expressions; `integer` demands a whole value.
     #[must_use]
     pub fn define(mut self, name: impl Into<String>, expression: impl Into<String>, integer: bool) -> Self {
-        self.defines.push((name.into(), expression.into(), integer));
+        self.defines.push(Definition { name: name.into(), expr: expression.into(), integer });
         self
     }
 
@@ -114,14 +117,44 @@ impl ProblemBuilder {
         }
         self.settings.validate().map_err(|e| e.within("settings"))?;
         let compiled = self.compile()?;
+        self.check_denominators(&compiled)?;
         Ok(Problem {
             name: self.name,
             objective: self.objective,
             variables: self.variables,
             constraints: compiled,
+            definitions: self.defines,
+            expressions: self
+                .constraints
+                .into_iter()
+                .map(|constraint| NamedExpression { name: constraint.name, expr: constraint.expression })
+                .collect(),
             settings: self.settings,
             warnings: self.warnings,
         })
+    }
+
+    /// A divisor that may still be zero where everything else holds leaves the model undefined.
+    fn check_denominators(&self, compiled: &constraints::Constraints) -> Result<(), ProblemError> {
+        let Some(divisor) = compiled.check_denominators().into_iter().next() else { return Ok(()) };
+        let (lower, upper) = divisor.range;
+        // The bounds are rounded outward in the last place: six digits say it better.
+        let short = |x: f64| number::format_number(format!("{x:.5e}").parse().unwrap_or(x));
+        let range = format!("[{}, {}]", short(lower), short(upper));
+        Err(ProblemError::new(
+            self.constraint_fields().swap_remove(divisor.constraint),
+            format!("division by `{}`, which may be 0: its values lie in {range}", divisor.text),
+            "bounds or a constraint that keep the divisor away from 0",
+        ))
+    }
+
+    /// The field of each compiled constraint, in the order in which [`ProblemBuilder::compile`] adds them.
+    fn constraint_fields(&self) -> Vec<String> {
+        let whole =
+            self.defines.iter().filter(|d| d.integer).map(|d| format!("define.{}", field_name(&d.name)));
+        let hierarchies = self.variables.iter().filter(|v| v.active_if.is_some());
+        let hierarchies = hierarchies.map(|v| format!("variables.{}.active_if", field_name(&v.name)));
+        whole.chain(hierarchies).chain(self.constraints.iter().map(|c| c.field.clone())).collect()
     }
 
     fn check_names(&self) -> Result<(), ProblemError> {
@@ -156,13 +189,21 @@ impl ProblemBuilder {
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
+        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
+        let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
-            let expression = expression.to_owned();
-            move |e: ExprError| ProblemError::in_expression(field, &expression, e)
+            let (expression, names) = (expression.to_owned(), names.join(", "));
+            move |e: ExprError| {
+                let mut error = ProblemError::in_expression(field, &expression, e);
+                if error.message.starts_with("unknown name") {
+                    error.expected = format!("one of {names}");
+                }
+                error
+            }
         };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
-        for (name, expression, integer) in &self.defines {
+        for Definition { name, expr: expression, integer } in &self.defines {
             let field = format!("define.{}", field_name(name));
             check_name(name).map_err(|e| e.within(&field))?;
             builder.define(name, expression, *integer).map_err(refuse(field, expression))?;
@@ -178,6 +219,13 @@ impl ProblemBuilder {
         }
         Ok(builder.build())
     }
+}
+
+/// The name as expressions write it: in backquotes unless it is a bare identifier.
+fn expression_name(name: &str) -> String {
+    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if bare { name.to_owned() } else { format!("`{name}`") }
 }
 
 /// A name must survive as a CSV header and between backquotes.
@@ -264,7 +312,8 @@ fn check_bounds(lower: f64, upper: f64, largest: f64) -> Result<(), ProblemError
     Ok(())
 }
 
-fn check_values(values: &[f64]) -> Result<(), ProblemError> {
+/// Listed numbers, in any order.
+pub(super) fn check_values(values: &[f64]) -> Result<(), ProblemError> {
     for (i, &value) in values.iter().enumerate() {
         let field = format!("values[{i}]");
         if !value.is_finite() || value.abs() > LARGEST {
@@ -280,7 +329,6 @@ fn check_values(values: &[f64]) -> Result<(), ProblemError> {
         let message = format!("there are {} values", values.len());
         return Err(ProblemError::new("values", message, "at least two (a variable with one is left out)"));
     }
-    debug_assert!(values.is_sorted(), "discrete values are sorted on construction");
     Ok(())
 }
 

@@ -70,6 +70,26 @@ pub struct Objective {
     pub goal: Goal,
 }
 
+/// A constraint's name and text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedExpression {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub expr: String,
+}
+
+/// A named quantity for later expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub expr: String,
+    /// Whether it must be a whole number.
+    pub integer: bool,
+}
+
 /// A checked optimisation problem. Points are `&[f64]` in the order of `variables`; a category stands as its level index.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -82,6 +102,10 @@ pub struct Problem {
     pub variables: Vec<Variable>,
     /// The compiled constraints, whole-valued defines and hierarchy over `variables`.
     pub constraints: Constraints,
+    /// The defined quantities as they were written.
+    pub definitions: Vec<Definition>,
+    /// The constraints as they were written.
+    pub expressions: Vec<NamedExpression>,
     /// Settings with their defaults filled in.
     pub settings: Settings,
     /// What is legal but probably not meant, one sentence each.

@@ -124,6 +124,16 @@ pub struct SolverSettings {
     pub threads: usize,
 }
 
+impl SolverSettings {
+    /// The number of threads meant: 0 is one for each core.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
 impl Default for SolverSettings {
     fn default() -> Self {
         Self { time_limit: 100.0, gap: 1e-4, node_limit: None, threads: 0 }

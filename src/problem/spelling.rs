@@ -17,9 +17,9 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// `"; did you mean `x`?"` or nothing, to append to a message.
+/// " (did you mean `x`?)" or nothing, to append to a message.
 pub(crate) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, candidates).map_or_else(String::new, |found| format!("; did you mean `{found}`?"))
+    nearest(word, candidates).map_or_else(String::new, |found| format!(" (did you mean `{found}`?)"))
 }
 
 /// Damerau-Levenshtein distance with adjacent swaps.

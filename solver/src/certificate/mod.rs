@@ -222,8 +222,7 @@ fn fnv(bytes: &[u8]) -> u64 {
 pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
     let mut text = format!("{:?}{:?}", problem.domains(), problem.forest());
     if let Some(constraints) = problem.constraints {
-        // Whatever they say, the verifier asks the problem's own constraints again.
-        (0..constraints.len()).for_each(|i| text.push_str(constraints.name(i)));
+        text.push_str(&constraints.statement());
     }
     let mut bytes = text.into_bytes();
     let objective = problem.objective();

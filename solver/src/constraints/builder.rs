@@ -1,6 +1,6 @@
 //! From texts to a compiled set.
 
-use super::model::Model;
+use super::model::{Model, Piece};
 use super::pool::Pool;
 use super::{Constraints, ExprError, Hierarchy, Variable, cycle};
 use crate::expr::{Comparison, Condition, ConditionId, Number, Scope, Typed};
@@ -126,15 +126,24 @@ impl ConstraintsBuilder {
         let root = program.condition(Condition::Or(vec![active, at_rest]));
         self.names.push(format!("{name} is active if {condition}"));
         self.roots.push(root);
-        self.hierarchy.push(Hierarchy { variable, condition: parsed, inactive_value });
+        self.hierarchy.push(Hierarchy {
+            variable,
+            condition: parsed,
+            inactive_value,
+            constraint: self.roots.len() - 1,
+        });
         Ok(())
     }
 
     /// Compiles the set.
     pub fn build(self) -> Constraints {
         let Self { scope, names, roots, hierarchy } = self;
-        let enabled: Vec<usize> = (0..roots.len()).collect();
-        let model = Model::compile(&scope.program, scope.domains(), &roots, &enabled);
+        let pieces: Vec<_> = roots
+            .iter()
+            .enumerate()
+            .map(|(c, &condition)| (Piece { condition, negated: false, exact: false }, c))
+            .collect();
+        let model = Model::compile(&scope.program, scope.domains(), &pieces);
         Constraints {
             domains: scope.domains().to_vec(),
             program: scope.program,

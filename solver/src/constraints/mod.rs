@@ -2,6 +2,8 @@
 
 mod builder;
 mod cycle;
+mod design;
+mod explain;
 mod local;
 mod metric;
 mod model;
@@ -9,13 +11,14 @@ mod pool;
 mod propagate;
 mod relax;
 mod search;
-mod stopgap;
 
 use std::time::Instant;
 
 use rand::Rng;
 
 pub use builder::ConstraintsBuilder;
+use design::Design;
+pub use explain::Denominator;
 use model::Model;
 use pool::Pool;
 pub use propagate::Propagator;
@@ -106,6 +109,8 @@ pub struct Projection {
     pub nearest: Option<(Vec<f64>, f64)>,
     /// No feasible point of the box is nearer than this; infinite when the box is proved infeasible.
     pub bound: f64,
+    /// Search nodes used.
+    pub nodes: usize,
 }
 
 /// A compiled set of known constraints over mixed variables.
@@ -126,12 +131,19 @@ struct Hierarchy {
     variable: usize,
     condition: ConditionId,
     inactive_value: f64,
+    /// Number of the constraint that says so.
+    constraint: usize,
 }
 
 impl Constraints {
     /// True when every point of the domains is feasible: no constraint, no define that must be whole, no hierarchy.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty()
+    }
+
+    /// What the set states, as text that is equal for equal sets: work memory and derived data left out.
+    pub(crate) fn statement(&self) -> String {
+        format!("{:?}{:?}{:?}{:?}{:?}", self.domains, self.program, self.names, self.roots, self.hierarchy)
     }
 
     /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.
@@ -231,22 +243,24 @@ impl Constraints {
         self.pool.with(self, |work| Search::new(self, work, centre, limits, false).projection(region, gap))
     }
 
-    /// An irreducible set of constraints that cannot hold together; `None` when no infeasibility is proved within the limits.
-    pub fn conflict(&self, _limits: Limits) -> Option<Vec<usize>> {
-        None
+    /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where
+    /// that is finer), to more digits where the constraints or the box need them. Feasible, and within the box, whenever `x` is.
+    pub fn shorten(&self, x: &[f64], region: &Region) -> Vec<f64> {
+        self.pool.with(self, |work| Search::new(self, work, x, Limits::default(), true).shorten(x, region))
     }
 
     /// `n` feasible points that fill the space, away from the points in `existing`. `log_scale[i]` asks for a spread on the
     /// logarithmic scale of variable `i`. Fewer than `n` points only when there are no more distinct ones or the limits ran out.
+    ///
+    /// Each free direction and each alternative of the constraints gets its share, and the coordinates are short decimals.
     pub fn design(
         &self,
         n: usize,
-        _existing: &[Vec<f64>],
-        _log_scale: &[bool],
+        existing: &[Vec<f64>],
+        log_scale: &[bool],
         rng: &mut impl Rng,
-        _limits: Limits,
+        limits: Limits,
     ) -> Vec<Vec<f64>> {
-        let full = Region::full(&self.domains);
-        (0..n).filter_map(|_| stopgap::sample(self, &full, rng)).collect()
+        self.pool.with(self, |work| Design::new(self, work, existing, log_scale, limits).points(n, rng))
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Scope {
     pub(crate) variables: Vec<Variable>,
     domains: Vec<Domain>,
     names: BTreeMap<String, Typed>,
+    /// The text being checked.
+    source: String,
 }
 
 const FUNCTIONS: [&str; 13] =
@@ -49,7 +51,13 @@ impl Scope {
     /// A scope of variables.
     pub(crate) fn new(variables: Vec<Variable>) -> Result<Self, ExprError> {
         let domains = variables.iter().map(|v| v.domain.clone()).collect();
-        let mut scope = Self { program: Program::default(), variables, domains, names: BTreeMap::new() };
+        let mut scope = Self {
+            program: Program::default(),
+            variables,
+            domains,
+            names: BTreeMap::new(),
+            source: String::new(),
+        };
         for i in 0..scope.variables.len() {
             let name = scope.variables[i].name.clone();
             let meaning = if scope.domains[i].is_categorical() {
@@ -81,12 +89,14 @@ impl Scope {
     /// Checks an expression of any type.
     pub(crate) fn expression(&mut self, text: &str) -> Result<Typed, ExprError> {
         let ast = parse(text)?;
+        text.clone_into(&mut self.source);
         self.typed(&ast)
     }
 
     /// Checks an expression that must be a condition.
     pub(crate) fn condition(&mut self, text: &str) -> Result<ConditionId, ExprError> {
         let ast = parse(text)?;
+        text.clone_into(&mut self.source);
         self.truth(&ast)
     }
 
@@ -242,6 +252,8 @@ impl Scope {
                 if self.program.constant(b) == Some(0.0) {
                     return Err(error("division by zero", right.span.clone()));
                 }
+                let text = self.source[right.span.clone()].to_owned();
+                self.program.divisors.entry(b).or_insert(text);
                 Number::Divide(a, b)
             }
             _ => match (self.program.constant(a), self.program.constant(b)) {

@@ -83,6 +83,8 @@ pub(crate) struct Program {
     pub(crate) conditions: Vec<Condition>,
     /// Rows decided in steps, by their condition.
     pub(crate) grid_rows: BTreeMap<ConditionId, GridRow>,
+    /// Texts of the divisors.
+    pub(crate) divisors: BTreeMap<NumberId, String>,
     known: BTreeMap<(u8, u64, u64, u64), NumberId>,
 }
 
@@ -139,6 +141,32 @@ impl Program {
         match self.get(id) {
             Number::Constant(v) => Some(*v),
             _ => None,
+        }
+    }
+
+    /// Calls `f` for the operands that are needed for the value: not the alternatives of an `if`.
+    pub(crate) fn operands(&self, id: NumberId, mut f: impl FnMut(NumberId)) {
+        match *self.get(id) {
+            Number::Constant(_) | Number::Variable(_) | Number::If(..) => {}
+            Number::Add(a, b)
+            | Number::Subtract(a, b)
+            | Number::Multiply(a, b)
+            | Number::Divide(a, b)
+            | Number::Min(a, b)
+            | Number::Max(a, b) => {
+                f(a);
+                f(b);
+            }
+            Number::Negate(a)
+            | Number::Power(a, _)
+            | Number::Exponential(_, a)
+            | Number::Abs(a)
+            | Number::Sqrt(a)
+            | Number::Exp(a)
+            | Number::Log(a)
+            | Number::Floor(a)
+            | Number::Ceil(a)
+            | Number::Whole(a) => f(a),
         }
     }
 

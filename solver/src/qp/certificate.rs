@@ -49,7 +49,7 @@ impl Aggregate {
     }
 
     /// By how much the aggregated row is violated everywhere in the box, less the rounding errors. A coefficient below
-    /// `ignored * Σ_i |λ_i a_i|` counts as 0 on an unbounded side; only with `ignored = 0` is a positive answer a proof.
+    /// `ignored * Σ_i |λ_i a_i|` counts as 0; only with `ignored = 0` is a positive answer a proof.
     /// `multipliers` are those of [`Aggregate::compute`].
     pub(super) fn gap(&self, problem: &Problem, multipliers: &[f64], ignored: f64) -> f64 {
         if problem.has_crossed_sides() {
@@ -68,9 +68,11 @@ impl Aggregate {
             let other = if coefficient > 0.0 { problem.upper[j] } else { problem.lower[j] };
             // With the sign of the coefficient certain the other bound does not matter.
             let width = if coefficient.abs() >= error { bound.abs() } else { bound.abs().max(other.abs()) };
+            if ignored > 0.0 && coefficient.abs() <= ignored * self.magnitudes[j] {
+                continue;
+            }
             if width.is_infinite() {
-                let negligible = coefficient.abs() <= ignored * self.magnitudes[j];
-                if negligible || (coefficient == 0.0 && is_exactly_zero(problem, multipliers, j)) {
+                if coefficient == 0.0 && is_exactly_zero(problem, multipliers, j) {
                     continue;
                 }
                 return f64::NEG_INFINITY;

@@ -51,15 +51,17 @@
 mod active;
 mod certificate;
 mod factor;
+mod outcome;
 mod problem;
 mod reduced;
 mod solve;
 mod vector;
 
 use certificate::Aggregate;
+use outcome::Solution;
 use problem::Problem;
 use reduced::Constraint;
-use solve::{Solution, Solver};
+use solve::Solver;
 
 /// Which side of a row or of a variable's range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +90,8 @@ pub enum Status {
     /// No point satisfies all rows within the box; the row multipliers are a Farkas proof, see [`Qp::infeasibility_gap`].
     Infeasible {
         /// The proof was re-checked on the aggregated row with all rounding errors bounded. `false` occurs only when an
-        /// unbounded variable keeps a coefficient of rounding size in the aggregated row, so that no arithmetic can close
-        /// the proof: treat it as "almost certainly infeasible".
+        /// unbounded or very wide variable keeps a coefficient of rounding size in the aggregated row, so that no
+        /// arithmetic can close the proof: treat it as "almost certainly infeasible".
         proved: bool,
     },
     /// The optimal value, if there is one, exceeds the cutoff: the multipliers prove [`Qp::dual_value`]` > cutoff`.
@@ -234,6 +236,22 @@ impl Qp {
     /// Appends `coefficients · x = right` and returns its index, see [`Qp::push_row`].
     pub fn push_eq(&mut self, coefficients: &[f64], right: f64) -> usize {
         self.push_row(coefficients, right, right)
+    }
+
+    /// Coefficients of a row, `[n]`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row(&self, row: usize) -> &[f64] {
+        self.problem.row(row)
+    }
+
+    /// Lower and upper side of a row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row_sides(&self, row: usize) -> (f64, f64) {
+        (self.problem.row_lower[row], self.problem.row_upper[row])
     }
 
     /// Replaces a row; whether it was active is kept as a guess for [`Qp::resume`].

@@ -8,7 +8,7 @@
 //! All tests act on constraints scaled to unit normals in the metric, so they do not depend on the scale of rows.
 //! - A constraint counts as violated when it is by more than [`FEASIBILITY`] times
 //!   `|side| + Σ_j |a_j x0_j| + |a|_{W⁻¹} |x − x0|_W`, `x0` being the target moved into the box: the rounding scale of its
-//!   evaluation. When rounding brings the method back to the same test over and over, the factor grows to at most
+//!   evaluation (plus a little for that of the active rows). When rounding brings the method back to the same test over and over, the factor grows to at most
 //!   [`LOOSEST`]; [`Qp::violation`](super::Qp::violation) tells.
 //! - A normal is dependent on the active ones when less than [`DEPENDENT`] of its unit length is left. Then, and when the
 //!   rest is shorter than [`SUSPICIOUS`], infeasibility is claimed if the aggregated row proves it, never by the threshold.
@@ -16,13 +16,17 @@
 
 use super::active::{ActiveSet, Member, sides};
 use super::certificate::Aggregate;
+use super::outcome::Solution;
 use super::problem::Problem;
 use super::reduced::{Constraint, Reduced};
 use super::vector::{dot, scaled_norm};
 use super::{QpError, Side, Status};
 
 /// Relative violation at which a constraint is made active.
-const FEASIBILITY: f64 = 1e-12;
+pub(super) const FEASIBILITY: f64 = 1e-12;
+/// Share of the rounding scales of active rows that the others' tests inherit: the data of two rows can disagree by a few
+/// units in the last place, 1e-15, where the allowance for the method's own errors is [`FEASIBILITY`].
+const INHERITED: f64 = 4e-3;
 /// Largest relative violation that is ever tolerated.
 const LOOSEST: f64 = 1e-9;
 /// Part of a unit normal that rounding may leave of a dependent one.
@@ -34,27 +38,14 @@ const DELICATE: f64 = 1e-4;
 /// A multiplier may be negative by this part of the largest one.
 const DUAL_FEASIBILITY: f64 = 1e-11;
 /// Coefficients of the ratio test below this part of the largest one are rounding errors.
-const RATIO: f64 = 1e-12;
+pub(super) const RATIO: f64 = 1e-12;
 /// Returns from the final check to the iteration before tolerances grow.
 const PATIENCE: usize = 3;
-
-/// What a solve leaves behind.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Solution {
-    pub(super) x: Vec<f64>,
-    pub(super) row_multipliers: Vec<f64>,
-    pub(super) bound_multipliers: Vec<f64>,
-    /// `W (x − c)`.
-    pub(super) gradient: Vec<f64>,
-    pub(super) value: f64,
-    pub(super) violation: f64,
-    pub(super) n_iterations: usize,
-}
 
 /// The method's state: kept between solves for warm starts and to save allocations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solver {
-    reduced: Reduced,
+    pub(super) reduced: Reduced,
     pub(super) active: ActiveSet,
     /// Rows that are active or given up; the latter violate their sides by less than [`LOOSEST`].
     row_skipped: Vec<bool>,
@@ -63,14 +54,14 @@ pub(super) struct Solver {
     given_up: Vec<Constraint>,
     y: Vec<f64>,
     /// Displacement from the origin at `y`.
-    dx: Vec<f64>,
+    pub(super) dx: Vec<f64>,
     normal: Vec<f64>,
     coordinates: Vec<f64>,
     direction: Vec<f64>,
-    ratios: Vec<f64>,
+    pub(super) ratios: Vec<f64>,
     residual: Vec<f64>,
     offset: Vec<f64>,
-    aggregate: Aggregate,
+    pub(super) aggregate: Aggregate,
     feasibility: f64,
 }
 
@@ -84,7 +75,7 @@ struct Violated {
 }
 
 /// How an attempt to make a constraint active ended.
-enum Step {
+pub(super) enum Step {
     /// It is active.
     Added,
     /// It was violated by rounding errors only and is given up.
@@ -138,8 +129,19 @@ impl Solver {
         self.place(problem);
         self.write_point(problem, solution);
         solution.value = problem.gradient(&solution.x, &mut solution.gradient, &mut self.offset);
+        solution.violation = self.violation(problem, &solution.x);
         if status == Status::Optimal {
             self.write_optimum(problem, solution);
+            // Overflow on the way leaves infinities or NaN: no answer then.
+            let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+            let is_sound = solution.value.is_finite()
+                && solution.violation <= LOOSEST
+                && finite(&self.y)
+                && finite(&solution.row_multipliers)
+                && finite(&solution.bound_multipliers);
+            if !is_sound {
+                return Ok(Status::Unsolved);
+            }
         }
         Ok(status)
     }
@@ -276,52 +278,6 @@ impl Solver {
         (step, leaver)
     }
 
-    /// The violated constraint is a nonpositive combination of active ones (almost): writes the multipliers of the
-    /// aggregated row and claims infeasibility if they prove it.
-    fn try_farkas(&mut self, problem: &Problem, member: Member, solution: &mut Solution) -> Option<Step> {
-        let zero = |multipliers: &mut Vec<f64>| multipliers.iter_mut().for_each(|m| *m = 0.0);
-        zero(&mut solution.row_multipliers);
-        // In units of the violated row, so that simple data give simple multipliers.
-        if let Constraint::Row(row) = member.constraint {
-            solution.row_multipliers[row] = member.side.sign();
-        }
-        for (position, active) in self.active.members.iter().enumerate() {
-            if let Constraint::Row(row) = active.constraint {
-                let weight =
-                    if active.equality { -self.ratios[position] } else { (-self.ratios[position]).max(0.0) };
-                solution.row_multipliers[row] = weight * active.side.sign() * (member.length / active.length);
-            }
-        }
-        let status = self.claim_infeasible(problem, solution);
-        if let Some(Status::Infeasible { proved }) = status {
-            return Some(Step::Infeasible { proved });
-        }
-        zero(&mut solution.row_multipliers);
-        None
-    }
-
-    /// Checks Farkas multipliers. Unbounded variables need exact cancellation: shorter multipliers may provide it.
-    fn claim_infeasible(&mut self, problem: &Problem, solution: &mut Solution) -> Option<Status> {
-        let multipliers = &mut solution.row_multipliers;
-        self.aggregate.compute(problem, multipliers);
-        if self.aggregate.gap(problem, multipliers, 0.0) > 0.0 {
-            return Some(Status::Infeasible { proved: true });
-        }
-        if self.aggregate.gap(problem, multipliers, FEASIBILITY) <= 0.0 {
-            return None;
-        }
-        let mut rounded = multipliers.clone();
-        for bits in [44, 32, 20] {
-            rounded.iter_mut().for_each(|m| *m = rounded_to(*m, bits));
-            self.aggregate.compute(problem, &rounded);
-            if self.aggregate.gap(problem, &rounded, 0.0) > 0.0 {
-                multipliers.copy_from_slice(&rounded);
-                return Some(Status::Infeasible { proved: true });
-            }
-        }
-        Some(Status::Infeasible { proved: false })
-    }
-
     /// Displacement at `y`, with active bounds exact.
     fn place(&mut self, problem: &Problem) {
         self.reduced.displacement(&self.y, &mut self.dx);
@@ -333,9 +289,29 @@ impl Solver {
         }
     }
 
+    /// Scale of the rounding errors of the displacement, as a length in the metric: its own length and what the rounding
+    /// of the active rows contributes.
+    pub(super) fn size(&self, problem: &Problem) -> f64 {
+        let mut inherited: f64 = 0.0;
+        for member in &self.active.members {
+            if let Constraint::Row(row) = member.constraint {
+                let bound =
+                    if member.side == Side::Upper { problem.row_upper[row] } else { problem.row_lower[row] };
+                inherited =
+                    inherited.max((bound.abs() + self.reduced.magnitude[row]) / self.reduced.norm[row]);
+            }
+        }
+        scaled_norm(&self.dx, &self.reduced.root) + INHERITED * inherited
+    }
+
+    /// Scale of the rounding errors in the test of a side of a row.
+    pub(super) fn row_scale(&self, row: usize, bound: f64, size: f64) -> f64 {
+        bound.abs() + self.reduced.magnitude[row] + self.reduced.norm[row] * size
+    }
+
     /// The constraint violated most, equalities first; distances are measured in the metric.
     fn most_violated(&self, problem: &Problem) -> Option<Violated> {
-        let size = scaled_norm(&self.dx, &self.reduced.root);
+        let size = self.size(problem);
         let mut worst: Option<Violated> = None;
         let (mut largest, mut equality_found) = (0.0, false);
         for row in 0..problem.n_rows() {
@@ -349,7 +325,7 @@ impl Solver {
             let equality = lower == upper;
             if excess > 0.0 && (excess > largest * norm || (equality && !equality_found)) {
                 let bound = if side == Side::Upper { upper } else { lower };
-                let relative = excess / (bound.abs() + self.reduced.magnitude[row] + norm * size);
+                let relative = excess / self.row_scale(row, bound, size);
                 if relative > self.feasibility && (equality || !equality_found) {
                     worst = Some(Violated { constraint: Constraint::Row(row), side, relative });
                     (largest, equality_found) = (excess / norm, equality);
@@ -442,56 +418,6 @@ impl Solver {
         }
     }
 
-    /// The current point, within the box to the last bit.
-    fn write_point(&self, problem: &Problem, solution: &mut Solution) {
-        solution.x.copy_from_slice(&self.reduced.origin);
-        for (&j, dx) in self.reduced.free.iter().zip(&self.dx) {
-            solution.x[j] = (solution.x[j] + dx).max(problem.lower[j]).min(problem.upper[j]);
-        }
-        for member in &self.active.members {
-            if let Constraint::Range(j) = member.constraint {
-                solution.x[j] = if member.side == Side::Upper { problem.upper[j] } else { problem.lower[j] };
-            }
-        }
-    }
-
-    /// Multipliers of the members, and of a constraint about to become one, in the caller's units.
-    fn write_multipliers(&self, solution: &mut Solution, pending: Option<(Member, f64)>) {
-        solution.row_multipliers.fill(0.0);
-        solution.bound_multipliers.fill(0.0);
-        let members = self.active.members.iter().copied().zip(self.active.multipliers.iter().copied());
-        for (member, multiplier) in members.chain(pending) {
-            let multiplier = if member.equality { multiplier } else { multiplier.max(0.0) };
-            let value = member.side.sign() * multiplier / member.length;
-            match member.constraint {
-                Constraint::Row(row) => solution.row_multipliers[row] = value,
-                Constraint::Range(j) => solution.bound_multipliers[j] = value,
-            }
-        }
-    }
-
-    /// Multipliers, those of fixed variables included, and violation.
-    fn write_optimum(&self, problem: &Problem, solution: &mut Solution) {
-        self.write_multipliers(solution, None);
-        for j in (0..problem.n).filter(|&j| self.reduced.position[j] == usize::MAX) {
-            let mut pull = solution.gradient[j];
-            for (row, multiplier) in solution.row_multipliers.iter().enumerate() {
-                pull += multiplier * problem.row(row)[j];
-            }
-            solution.bound_multipliers[j] = -pull;
-        }
-        let size = scaled_norm(&self.dx, &self.reduced.root);
-        for row in 0..problem.n_rows() {
-            let activity = dot(problem.row(row), &solution.x);
-            let (excess, side) = excess_of(activity, problem.row_lower[row], problem.row_upper[row]);
-            if excess > 0.0 {
-                let bound = if side == Side::Upper { problem.row_upper[row] } else { problem.row_lower[row] };
-                let scale = bound.abs() + self.reduced.magnitude[row] + self.reduced.norm[row] * size;
-                solution.violation = solution.violation.max(excess / scale);
-            }
-        }
-    }
-
     /// The side at which a constraint is active.
     pub(super) fn active_side(&self, constraint: Constraint) -> Option<Side> {
         let member = self.active.members.iter().find(|member| member.constraint == constraint)?;
@@ -499,31 +425,10 @@ impl Solver {
     }
 }
 
-impl Solution {
-    pub(super) fn reset(&mut self, problem: &Problem) {
-        for (vector, length) in [
-            (&mut self.x, problem.n),
-            (&mut self.row_multipliers, problem.n_rows()),
-            (&mut self.bound_multipliers, problem.n),
-            (&mut self.gradient, problem.n),
-        ] {
-            vector.clear();
-            vector.resize(length, 0.0);
-        }
-        (self.value, self.violation, self.n_iterations) = (0.0, 0.0, 0);
-    }
-}
-
 /// By how much a range is exceeded (nonpositive inside), and on which side.
-fn excess_of(activity: f64, lower: f64, upper: f64) -> (f64, Side) {
+pub(super) fn excess_of(activity: f64, lower: f64, upper: f64) -> (f64, Side) {
     let (over, under) = (activity - upper, lower - activity);
     if over >= under { (over, Side::Upper) } else { (under, Side::Lower) }
-}
-
-/// A number rounded to `bits` bits after the leading one.
-fn rounded_to(value: f64, bits: u32) -> f64 {
-    let unit = 1u64 << (52 - bits);
-    f64::from_bits((value.to_bits().saturating_add(unit / 2)) & !(unit - 1))
 }
 
 #[cfg(test)]
@@ -536,12 +441,5 @@ mod tests {
         assert_eq!(excess_of(-3.0, 0.0, 1.0), (3.0, Side::Lower));
         assert_eq!(excess_of(0.25, 0.0, 1.0), (-0.25, Side::Lower));
         assert_eq!(excess_of(5.0, f64::NEG_INFINITY, f64::INFINITY).0, f64::NEG_INFINITY);
-    }
-
-    #[test]
-    fn rounding_shortens_the_mantissa() {
-        assert_eq!(rounded_to(2.0 + 4.0 * f64::EPSILON, 44), 2.0);
-        assert_eq!(rounded_to(-(3.0 - 4.0 * f64::EPSILON), 44), -3.0);
-        assert_eq!(rounded_to(0.0, 20), 0.0);
     }
 }

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 
+pub mod sets;
+
 use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, Variable};
 use leafgp_solver::{Domain, Grid, LevelSet, Range, Region};
 use rand::rngs::ChaCha8Rng;

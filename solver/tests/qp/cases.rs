@@ -53,10 +53,12 @@ pub(crate) enum Kind {
     Dense,
     /// The target far outside the box.
     FarTarget,
+    /// Ranges of width 1e3 to 1e9.
+    HugeBox,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Feasible,
         Self::Random,
         Self::Degenerate,
@@ -66,6 +68,7 @@ impl Kind {
         Self::BadlyScaled,
         Self::Dense,
         Self::FarTarget,
+        Self::HugeBox,
     ];
 }
 
@@ -107,7 +110,8 @@ impl Case {
             if kind == Kind::Unbounded && rng.random::<f64>() < 0.8 {
                 case.upper[j] = f64::INFINITY;
             }
-            if matches!(kind, Kind::Dense | Kind::Degenerate) && rng.random::<f64>() < 0.15 {
+            let fixed = if matches!(kind, Kind::Dense | Kind::Degenerate) { 0.15 } else { 0.03 };
+            if rng.random::<f64>() < fixed {
                 (case.lower[j], case.upper[j]) = (point[j], point[j]);
             }
             if kind == Kind::BadlyScaled {
@@ -117,6 +121,10 @@ impl Case {
                     *value = scale * (*value + shift);
                 }
             }
+            if kind == Kind::HugeBox {
+                case.lower[j] -= 10f64.powf(rng.random_range(3.0..9.0));
+                case.upper[j] += 10f64.powf(rng.random_range(3.0..9.0));
+            }
             if kind == Kind::FarTarget {
                 case.target[j] *= 1e4;
             }
@@ -124,14 +132,14 @@ impl Case {
         if degenerate && n > 0 && rng.random::<f64>() < 0.5 {
             case.weights.fill(1.0);
         }
-        if kind == Kind::Dense {
+        if kind == Kind::Dense || rng.random::<f64>() < 0.15 {
             case.dense = Some(dense_metric(n, rng));
         }
         for _ in 0..m {
             let row = case.random_row(kind, &point, rng);
             case.rows.push(row);
         }
-        if kind == Kind::ThinlyInfeasible && m > 0 {
+        if (kind == Kind::ThinlyInfeasible || rng.random::<f64>() < 0.03) && m > 0 {
             case.close(rng);
         }
         case
@@ -144,13 +152,16 @@ impl Case {
         for row in &self.rows {
             let weight = if rng.random::<f64>() < 0.5 { rng.random_range(0.1..1.0) } else { 0.0 };
             let (sign, side) = if row.upper.is_finite() { (1.0, row.upper) } else { (-1.0, -row.lower) };
+            if side.is_infinite() {
+                continue;
+            }
             sum.iter_mut().zip(&row.a).for_each(|(s, a)| *s += weight * sign * a);
             right += weight * side;
         }
         if rng.random::<f64>() < 0.5 {
             // Some of the coefficients by bounds: s_j x_j <= max.
             for j in 0..n {
-                if rng.random::<f64>() < 0.3 {
+                if rng.random::<f64>() < 0.3 && (self.upper[j] - self.lower[j]).is_finite() {
                     let step = rng.random_range(-1.0..1.0f64);
                     sum[j] += step;
                     right += (step * self.lower[j]).max(step * self.upper[j]);
@@ -209,7 +220,12 @@ impl Case {
                 row.scale(10f64.powf(rng.random_range(-6.0..6.0)));
                 row
             }
-            Kind::ThinlyInfeasible | Kind::Feasible | Kind::Unbounded | Kind::Dense | Kind::FarTarget => {
+            Kind::ThinlyInfeasible
+            | Kind::Feasible
+            | Kind::Unbounded
+            | Kind::Dense
+            | Kind::FarTarget
+            | Kind::HugeBox => {
                 if rng.random::<f64>() < 0.7 {
                     Row { a, lower: minus, upper: inside + slack }
                 } else {
@@ -240,6 +256,11 @@ impl Case {
 
     pub(crate) fn is_bounded(&self) -> bool {
         self.lower.iter().chain(&self.upper).all(|side| side.is_finite())
+    }
+
+    /// Widest range.
+    pub(crate) fn widest(&self) -> f64 {
+        self.lower.iter().zip(&self.upper).fold(0.0, |widest: f64, (l, u)| widest.max(u - l))
     }
 
     /// Changes something here and in the program; returns what.

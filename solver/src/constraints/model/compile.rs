@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::linear::LinearForm;
-use super::{Known, Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Term, Truth, TruthId};
+use super::{
+    Divisor, Known, Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Term, Truth, TruthId,
+};
 use crate::constraints::propagate::State;
 use crate::domain::Domain;
 use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, Program, negation};
@@ -30,12 +32,7 @@ struct Compiler<'a> {
     state: State,
 }
 
-pub(super) fn compile(
-    program: &Program,
-    domains: &[Domain],
-    roots: &[ConditionId],
-    enabled: &[usize],
-) -> Model {
+pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, usize)]) -> Model {
     let mut compiler = Compiler {
         program,
         domains,
@@ -48,20 +45,26 @@ pub(super) fn compile(
         whole: vec![false; program.numbers.len()],
         state: State::new(domains),
     };
-    for &constraint in enabled {
-        if let Condition::IsWhole(id) = program.get_condition(roots[constraint]) {
+    for (piece, _) in pieces {
+        if let (Condition::IsWhole(id), false) = (program.get_condition(piece.condition), piece.negated) {
             compiler.whole[id.0 as usize] = true;
         }
     }
-    for &constraint in enabled {
-        compiler.split(Piece { condition: roots[constraint], negated: false, exact: false }, constraint);
+    for &(piece, _) in pieces {
+        compiler.split(piece);
+    }
+    for &(piece, constraint) in pieces {
+        compiler.find_divisors(piece, constraint);
     }
     let mut model = compiler.model;
     model.initial = compiler.state.numbers;
+    for d in 0..model.divisors.len() {
+        model.divisors[d].steps = schedule(&model, Step::Number(model.divisors[d].node)).0;
+    }
     model.users = vec![Vec::new(); domains.len()];
     describe(&mut model, domains);
     for r in 0..model.roots.len() {
-        let (steps, variables) = schedule(&model, model.roots[r].truth);
+        let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
         for &v in &variables {
             model.users[v].push(r as u32);
         }
@@ -130,13 +133,13 @@ fn shared(program: &Program) -> Vec<bool> {
     uses.into_iter().map(|n| n > 1).collect()
 }
 
-/// The nodes below a truth, children first, and the variables they read.
-fn schedule(model: &Model, root: TruthId) -> (Vec<Step>, Vec<usize>) {
+/// The nodes below a node, itself included, children first, and the variables they read.
+fn schedule(model: &Model, top: Step) -> (Vec<Step>, Vec<usize>) {
     let mut steps = Vec::new();
     let mut variables = Vec::new();
     let mut seen_numbers = vec![false; model.operations.len()];
     let mut seen_truths = vec![false; model.truths.len()];
-    let mut pending = vec![(Step::Truth(root), false)];
+    let mut pending = vec![(top, false)];
     while let Some((step, done)) = pending.pop() {
         if done {
             steps.push(step);
@@ -179,30 +182,60 @@ fn schedule(model: &Model, root: TruthId) -> (Vec<Step>, Vec<usize>) {
 
 impl Compiler<'_> {
     /// Splits conjunctions, so that each root can be checked, and finished with, on its own.
-    fn split(&mut self, piece: Piece, constraint: usize) {
+    fn split(&mut self, piece: Piece) {
         let Piece { condition, negated, exact } = piece;
         let program = self.program;
         match program.get_condition(condition) {
-            Condition::Not(inner) => {
-                self.split(Piece { condition: *inner, negated: !negated, exact }, constraint)
-            }
-            Condition::Exact(inner) => {
-                self.split(Piece { condition: *inner, negated, exact: true }, constraint)
-            }
+            Condition::Not(inner) => self.split(Piece { condition: *inner, negated: !negated, exact }),
+            Condition::Exact(inner) => self.split(Piece { condition: *inner, negated, exact: true }),
             Condition::And(parts) if !negated => {
-                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }, constraint));
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }));
             }
             Condition::Or(parts) if negated => {
-                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }, constraint));
+                parts.iter().for_each(|&p| self.split(Piece { condition: p, ..piece }));
             }
             _ => {
                 let truth = self.truth(condition, negated, exact);
                 let known = self.model.roots.iter().any(|r| r.truth == truth);
                 if !known && *self.model.truth(truth) != Truth::Constant(true) {
                     let (steps, variables) = (Vec::new(), Vec::new());
-                    self.model.roots.push(Root { truth, constraint, piece, steps, variables });
+                    self.model.roots.push(Root { truth, piece, steps, variables });
                 }
             }
+        }
+    }
+
+    /// The divisors that a conjunct needs whichever alternatives hold.
+    fn find_divisors(&mut self, piece: Piece, constraint: usize) {
+        let program = self.program;
+        let mut numbers = Vec::new();
+        let mut conditions = vec![(piece.condition, piece.negated)];
+        while let Some((id, negated)) = conditions.pop() {
+            match program.get_condition(id) {
+                Condition::Not(inner) => conditions.push((*inner, !negated)),
+                Condition::Exact(inner) => conditions.push((*inner, negated)),
+                Condition::And(parts) if !negated => conditions.extend(parts.iter().map(|&p| (p, negated))),
+                Condition::Or(parts) if negated => conditions.extend(parts.iter().map(|&p| (p, negated))),
+                Condition::Compare(_, a, b) => numbers.extend([*a, *b]),
+                Condition::IsWhole(a) => numbers.push(*a),
+                _ => {}
+            }
+        }
+        let mut seen = vec![false; program.numbers.len()];
+        while let Some(id) = numbers.pop() {
+            if std::mem::replace(&mut seen[id.0 as usize], true) {
+                continue;
+            }
+            if let Number::Divide(_, divisor) = *program.get(id)
+                && let Some(text) = program.divisors.get(&divisor)
+                && program.constant(divisor).is_none()
+                && !self.model.divisors.iter().any(|d| d.text == *text)
+            {
+                let node = self.number_node(divisor);
+                let steps = Vec::new();
+                self.model.divisors.push(Divisor { node, constraint, text: text.clone(), steps });
+            }
+            program.operands(id, |operand| numbers.push(operand));
         }
     }
 

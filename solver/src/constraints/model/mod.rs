@@ -134,14 +134,21 @@ pub(super) struct Piece {
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     pub(super) truth: TruthId,
-    /// Index of the user's constraint.
-    pub(super) constraint: usize,
     /// The conjunct in the program, for exact checks.
     pub(super) piece: Piece,
     /// The nodes it needs, children first; variables and constants are left out.
     pub(super) steps: Vec<Step>,
     /// The variables it reads, ascending.
     pub(super) variables: Vec<usize>,
+}
+
+/// A divisor that some constraint needs whatever alternatives it takes.
+#[derive(Clone, Debug)]
+pub(super) struct Divisor {
+    pub(super) node: NodeId,
+    pub(super) constraint: usize,
+    pub(super) text: String,
+    pub(super) steps: Vec<Step>,
 }
 
 /// The whole graph.
@@ -161,19 +168,16 @@ pub(super) struct Model {
     pub(super) affine: Vec<bool>,
     /// The roots that read each variable, ascending.
     pub(super) users: Vec<Vec<u32>>,
+    /// Divisors to check for zero.
+    pub(super) divisors: Vec<Divisor>,
     /// Values over the whole domains.
     pub(super) initial: Vec<Interval>,
 }
 
 impl Model {
-    /// Compiles the constraints numbered `enabled`.
-    pub(super) fn compile(
-        program: &Program,
-        domains: &[Domain],
-        roots: &[ConditionId],
-        enabled: &[usize],
-    ) -> Self {
-        compile::compile(program, domains, roots, enabled)
+    /// Compiles conditions, each with the number of its constraint.
+    pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, usize)]) -> Self {
+        compile::compile(program, domains, pieces)
     }
 
     pub(super) fn operation(&self, node: NodeId) -> &Operation {

@@ -76,7 +76,7 @@ impl Search<'_> {
     }
 
     /// Moves `x` towards feasibility; discrete variables as if continuous when `move_discrete`.
-    fn newton(
+    pub(super) fn newton(
         &mut self,
         task: &Task,
         roots: &[u32],
@@ -213,6 +213,27 @@ impl Search<'_> {
         (possible.len() > 1).then_some(possible)
     }
 
+    /// The alternatives of an undecided disjunction over the box, with their position.
+    pub(in crate::constraints) fn numbered_alternatives(
+        &mut self,
+        region: &Region,
+        root: u32,
+    ) -> Option<Vec<(usize, TruthId)>> {
+        let open = self.open_disjunction(region, root)?;
+        let Truth::Or(parts) = self.model.truth(self.model.roots[root as usize].truth) else { return None };
+        Some(parts.iter().copied().enumerate().filter(|(_, p)| open.contains(p)).collect())
+    }
+
+    /// Which alternatives of a root hold in the whole box.
+    pub(in crate::constraints) fn alternatives_taken(&mut self, region: &Region, root: u32) -> Vec<usize> {
+        let Truth::Or(parts) = self.model.truth(self.model.roots[root as usize].truth) else {
+            return Vec::new();
+        };
+        self.open_disjunction(region, root);
+        let holds = |p: &TruthId| self.work.natural.truths[p.index()] == CAN_TRUE;
+        (0..parts.len()).filter(|&k| holds(&parts[k])).collect()
+    }
+
     /// The free discrete variable of the roots with the fewest values.
     fn smallest_discrete(&self, task: &Task, roots: &[u32], region: &Region) -> Option<usize> {
         let read = |v: usize| roots.iter().any(|&r| self.model.roots[r as usize].variables.contains(&v));
@@ -292,7 +313,7 @@ impl Search<'_> {
 }
 
 /// A single allowed value.
-pub(super) fn fixed(domain: &Domain, value: f64) -> Range {
+pub(in crate::constraints) fn fixed(domain: &Domain, value: f64) -> Range {
     match domain {
         Domain::Categorical { levels } => {
             Range::Levels(crate::level_set::LevelSet::from_indices(*levels, [value as usize]))
@@ -302,7 +323,7 @@ pub(super) fn fixed(domain: &Domain, value: f64) -> Range {
 }
 
 /// About the number of values of a discrete range.
-pub(super) fn size(domain: &Domain, range: &Range) -> f64 {
+pub(in crate::constraints) fn size(domain: &Domain, range: &Range) -> f64 {
     match (domain, range) {
         (_, Range::Levels(levels)) => levels.len() as f64,
         (Domain::Integer { .. }, Range::Interval { lower, upper }) => upper - lower + 1.0,

@@ -1,0 +1,200 @@
+//! From the optimal cell to a point: its centre (Eq. 9, 10), projected onto the constraints when there are any (Eq. 11), in few decimals.
+
+use leafgp_solver::constraints::{Limits, Tolerance};
+use leafgp_solver::{Domain, Range, Region};
+use rand::{Rng, RngExt};
+
+use crate::problem::{Problem, Scale};
+
+/// Relative gap of the projection's distance.
+const PROJECTION_GAP: f64 = 1e-4;
+/// How far rounding may move a coordinate, as a share of its cell: readable numbers are worth more than the exact middle.
+const ROUNDING_SHARE: f64 = 1e-3;
+/// Most decimals tried before a number is left as it is; more can not be shorter than 17 significant digits.
+const MAX_DECIMALS: i32 = 20;
+
+/// The point suggested for a cell: its centre, moved to the nearest feasible point, with as few decimals as the constraints allow. `fallback` is a feasible
+/// point of the cell, returned when the projection finds none within its limits.
+pub(super) fn point_of_cell(
+    problem: &Problem,
+    cell: &Region,
+    fallback: &[f64],
+    rng: &mut impl Rng,
+    limits: Limits,
+) -> Vec<f64> {
+    let middle = centre(problem, cell, rng);
+    let feasible = |x: &[f64]| problem.constraints.is_feasible(x, Tolerance::Produce);
+    let exact = if problem.constraints.is_empty() || feasible(&middle) {
+        middle
+    } else {
+        match problem.constraints.project(cell, &middle, PROJECTION_GAP, limits).nearest {
+            Some((x, _)) if cell.contains(&x) && feasible(&x) => x,
+            _ => fallback.to_vec(),
+        }
+    };
+    shorten(problem, cell, exact)
+}
+
+/// The centre of a cell. Continuous: the midpoint, geometric on a log scale (Eq. 9). Integers, grids and lists: the allowed value nearest to the
+/// midpoint of the cell's allowed values, a tie is a coin. Categories: uniform among the cell's levels (Eq. 10).
+fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
+    let mut point = Vec::with_capacity(cell.0.len());
+    for (variable, range) in problem.variables.iter().zip(&cell.0) {
+        point.push(match range {
+            Range::Levels(levels) => {
+                let pick = rng.random_range(0..levels.len());
+                levels.iter().nth(pick).expect("the pick is below the number of levels") as f64
+            }
+            Range::Interval { lower, upper } => {
+                let domain = variable.domain();
+                match domain.within(*lower, *upper) {
+                    None => *lower,
+                    Some((first, last)) => interval_centre(&domain, variable.scale, first, last, rng),
+                }
+            }
+        });
+    }
+    point
+}
+
+fn interval_centre(domain: &Domain, scale: Scale, first: f64, last: f64, rng: &mut impl Rng) -> f64 {
+    let middle = match scale {
+        Scale::Linear => 0.5 * first + 0.5 * last,
+        Scale::Log => (0.5 * (first.ln() + last.ln())).exp(),
+    }
+    .clamp(first, last);
+    let (Some(below), Some(above)) = (domain.floor(middle), domain.ceil(middle)) else { return first };
+    let (down, up) = (middle - below, above - middle);
+    // Midpoints of decimal grids carry rounding errors: what is a tie on paper must be one here.
+    if (down - up).abs() <= 1e-9 * (above - below) && above > below {
+        if rng.random_bool(0.5) { above } else { below }
+    } else if up < down {
+        above
+    } else {
+        below
+    }
+}
+
+/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of its range.
+pub(super) fn shorten_point(problem: &Problem, point: Vec<f64>) -> Vec<f64> {
+    shorten(problem, &Region::full(problem.constraints.domains()), point)
+}
+
+/// Rounds each continuous coordinate to the fewest decimals that stay within a thousandth of the cell and keep the point feasible.
+fn shorten(problem: &Problem, cell: &Region, mut point: Vec<f64>) -> Vec<f64> {
+    for i in 0..point.len() {
+        let (Domain::Continuous { .. }, Range::Interval { lower, upper }) =
+            (problem.variables[i].domain(), &cell.0[i])
+        else {
+            continue;
+        };
+        let exact = point[i];
+        let mut reach = ROUNDING_SHARE * (upper - lower);
+        if problem.variables[i].scale == Scale::Log {
+            reach = reach.min(ROUNDING_SHARE * exact.abs());
+        }
+        'decimals: for decimals in -MAX_DECIMALS..=MAX_DECIMALS {
+            for rounded in roundings(exact, decimals) {
+                if (rounded - exact).abs() > reach || rounded < *lower || rounded > *upper {
+                    continue;
+                }
+                point[i] = rounded;
+                if problem.constraints.is_empty()
+                    || problem.constraints.is_feasible(&point, Tolerance::Produce)
+                {
+                    break 'decimals;
+                }
+            }
+            point[i] = exact;
+        }
+    }
+    point
+}
+
+/// `x` rounded to a number of decimals (negative: tens, hundreds): to nearest, down and up, each the f64 nearest to its decimal.
+fn roundings(x: f64, decimals: i32) -> [f64; 3] {
+    let scale = 10f64.powi(decimals.abs());
+    let unscale = |n: f64| if decimals >= 0 { n / scale } else { n * scale };
+    let scaled = if decimals >= 0 { x * scale } else { x / scale };
+    // Adding zero turns -0 into 0.
+    [scaled.round(), scaled.floor(), scaled.ceil()].map(|n| unscale(n) + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use leafgp_solver::{LevelSet, Range, Region};
+    use rand::SeedableRng;
+    use rand::rngs::ChaCha8Rng;
+
+    use super::{centre, point_of_cell, roundings};
+    use crate::problem::{Problem, Variable};
+
+    fn rng(seed: u64) -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(seed)
+    }
+
+    fn problem(variables: Vec<Variable>) -> Problem {
+        let mut builder = Problem::builder("test");
+        for variable in variables {
+            builder = builder.variable(variable);
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn integer_ties_take_both_sides_and_nothing_else() {
+        let problem = problem(vec![Variable::integer("n", 0, 9)]);
+        let cell = Region(vec![Range::Interval { lower: 3.5f64.next_up(), upper: 7.5 }]);
+        let picks: Vec<f64> = (0..40).map(|seed| centre(&problem, &cell, &mut rng(seed))[0]).collect();
+        assert!(picks.contains(&5.0) && picks.contains(&6.0));
+        assert!(picks.iter().all(|p| *p == 5.0 || *p == 6.0));
+    }
+
+    #[test]
+    fn log_scale_takes_the_geometric_middle_and_levels_are_uniform_over_the_cell() {
+        let problem = problem(vec![
+            Variable::continuous("rate", 1e-5, 1e-1).log(),
+            Variable::categorical("c", ["a", "b", "d"]),
+        ]);
+        let cell = Region(vec![
+            Range::Interval { lower: 1e-4, upper: 1e-2 },
+            Range::Levels(LevelSet::from_indices(3, [0, 2])),
+        ]);
+        let mut seen = [0; 3];
+        for seed in 0..100 {
+            let point = centre(&problem, &cell, &mut rng(seed));
+            assert!((point[0] - 1e-3).abs() < 1e-15);
+            seen[point[1] as usize] += 1;
+        }
+        assert!(seen[1] == 0 && seen[0] > 25 && seen[2] > 25);
+    }
+
+    #[test]
+    fn grid_centres_are_grid_values() {
+        let problem = problem(vec![Variable::grid("share", 0.1, 0.6, 0.05).unwrap()]);
+        let cell = Region(vec![Range::Interval { lower: 0.125, upper: 0.475 }]);
+        let x = centre(&problem, &cell, &mut rng(1))[0];
+        assert_eq!(x, 0.3);
+        assert!(problem.variables[0].domain().contains(x));
+    }
+
+    #[test]
+    fn unconstrained_points_are_short_and_stay_in_the_cell() {
+        let problem = problem(vec![Variable::continuous("x", 0.0, 1.0)]);
+        let cell = Region(vec![Range::Interval { lower: 0.123_456_789, upper: 0.345_678_9 }]);
+        let x = point_of_cell(&problem, &cell, &[0.2], &mut rng(1), Default::default())[0];
+        assert_eq!(x, 0.2346);
+        let sliver = Region(vec![Range::Interval { lower: 0.5f64.next_up(), upper: 0.5f64.next_up() }]);
+        assert_eq!(
+            point_of_cell(&problem, &sliver, &[0.5f64.next_up()], &mut rng(1), Default::default())[0],
+            0.5f64.next_up()
+        );
+    }
+
+    #[test]
+    fn roundings_are_the_nearest_floats_to_their_decimals() {
+        assert_eq!(roundings(0.30000000000000004, 1), [0.3, 0.3, 0.4]);
+        assert_eq!(roundings(-1234.5, -2), [-1200.0, -1300.0, -1200.0]);
+        assert!(roundings(-0.01, 1)[0].is_sign_positive());
+    }
+}

@@ -1,0 +1,53 @@
+//! Why there is no suggestion.
+
+use leafgp_solver::search::SearchError;
+
+use crate::gbdt::GbdtError;
+use crate::gp::GpError;
+
+/// Why the engine has no answer, or refused what it was told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// No point of the box satisfies the constraints: proved.
+    #[error("the constraints leave no feasible point{}", conflict_text(.conflict))]
+    Infeasible {
+        /// Names of constraints that cannot hold together, none of them dispensable; empty when the set was not found within the limits.
+        conflict: Vec<String>,
+    },
+    /// Every cell holds a pending or failed experiment.
+    #[error("the space is exhausted: every feasible cell already holds a pending or failed experiment")]
+    SpaceExhausted,
+    /// The limits ran out, or the user interrupted, before a point was found.
+    #[error("no feasible point was found: {reason}")]
+    NoIncumbent {
+        /// Which limit.
+        reason: String,
+    },
+    /// An observation was refused.
+    #[error("{message}")]
+    BadObservation {
+        /// What is wrong and what was expected.
+        message: String,
+    },
+    /// The trees could not be fitted.
+    #[error("trees: {0}")]
+    Trees(#[from] GbdtError),
+    /// The process could not be fitted.
+    #[error("Gaussian process: {0}")]
+    Process(#[from] GpError),
+    /// The search refused its input.
+    #[error("search: {0}")]
+    Search(#[from] SearchError),
+}
+
+fn conflict_text(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!(": {one:?} cannot hold"),
+        _ => format!(
+            ": {} cannot hold together",
+            names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(" and ")
+        ),
+    }
+}

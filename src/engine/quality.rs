@@ -1,0 +1,212 @@
+//! How good the model is: K-fold errors and importances.
+
+use std::f64::consts::PI;
+
+use rand::Rng;
+
+use crate::Table;
+use crate::gbdt::{self, Ensemble, Importances};
+use crate::history::Outcome;
+use crate::problem::Problem;
+
+use super::Observation;
+use super::error::EngineError;
+use super::random::{Purpose, stream};
+use super::surrogate::Surrogate;
+use super::training::TrainingSet;
+
+/// The quality of trees and process on a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelQuality {
+    /// Measured rows.
+    pub n_rows: usize,
+    /// Sample standard deviation of the measured values: the error of knowing nothing.
+    pub std: f64,
+    /// Errors on held-out rows, when they were asked for.
+    pub cross_validation: Option<CrossValidation>,
+    /// Signal variance of the process on all rows, in standardised units.
+    pub signal_variance: f64,
+    /// Noise variance of the process on all rows, in standardised units.
+    pub noise_variance: f64,
+    /// One entry a variable, in order.
+    pub importances: Vec<Importance>,
+    /// The trees' error on their own rows after each tree, in the objective's units (for the squared loss: root mean square).
+    pub training_curve: Vec<f64>,
+}
+
+/// K-fold errors in the objective's units; row `i` of the measured rows is in fold `i mod K`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrossValidation {
+    /// Number of folds used, at most one a row.
+    pub folds: usize,
+    /// Root mean square error of the trees' own prediction.
+    pub trees_rmse: f64,
+    /// Root mean square error of the process's mean.
+    pub gp_rmse: f64,
+    /// Mean log density of the held-out values under the process, noise included.
+    pub gp_log_density: f64,
+}
+
+/// What one variable means to the trees fitted on all rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Importance {
+    /// The variable.
+    pub name: String,
+    /// Share of the total loss reduction that its splits brought; sums to 1 over the variables (0 without any split).
+    pub gain: f64,
+    /// Number of splits on it.
+    pub splits: usize,
+}
+
+/// Importances on all measured rows, and K-fold errors when a number of folds is given.
+///
+/// # Errors
+/// No measured row, or fewer than two for errors; fewer than two folds; what the trainer and the process refuse.
+pub fn model_quality(
+    problem: &Problem,
+    observations: &[Observation],
+    folds: Option<usize>,
+) -> Result<ModelQuality, EngineError> {
+    let measured: Vec<Observation> =
+        observations.iter().filter(|o| matches!(o.outcome, Outcome::Done(_))).cloned().collect();
+    if measured.is_empty() {
+        return Err(EngineError::BadObservation { message: "there is no measured row to fit".into() });
+    }
+    let training = TrainingSet::new(problem, &measured);
+    let surrogate = Surrogate::fit(problem, &training, measured.len())?;
+    let hyperparameters = surrogate.process.hyperparameters();
+    Ok(ModelQuality {
+        n_rows: measured.len(),
+        std: training.scale.deviation(1.0),
+        cross_validation: folds.map(|folds| cross_validate(problem, &measured, folds)).transpose()?,
+        signal_variance: hyperparameters.signal_variance,
+        noise_variance: hyperparameters.noise_variance,
+        importances: importances(problem, &surrogate.trees.importances()),
+        training_curve: surrogate
+            .trees
+            .training_curve()
+            .training
+            .iter()
+            .map(|&loss| training.scale.deviation(loss))
+            .collect(),
+    })
+}
+
+/// The quality of trees that were fitted elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreesQuality {
+    /// Measured rows.
+    pub n_rows: usize,
+    /// Root mean square error on them.
+    pub rmse: f64,
+    /// One entry a variable, in order.
+    pub importances: Vec<Importance>,
+}
+
+/// Trees fitted to all measured rows in the objective's own units and direction, to be exported: the kernel's trees up to the scale of their targets.
+///
+/// # Errors
+/// No measured row; what the trainer refuses.
+pub fn objective_trees(problem: &Problem, observations: &[Observation]) -> Result<Ensemble, EngineError> {
+    let (x, y) = measured_rows(problem, observations);
+    let seed = stream(problem.settings.seed, Purpose::Trees, y.len()).next_u64();
+    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings.trees, seed)?.ensemble)
+}
+
+/// How well trees from elsewhere predict the measured rows.
+///
+/// # Errors
+/// No measured row; trees over another number of variables.
+pub fn trees_quality(
+    problem: &Problem,
+    observations: &[Observation],
+    trees: &Ensemble,
+) -> Result<TreesQuality, EngineError> {
+    let (x, y) = measured_rows(problem, observations);
+    let refuse = |message: String| Err(EngineError::BadObservation { message });
+    if y.is_empty() {
+        return refuse("there is no measured row to compare with".into());
+    }
+    if trees.n_features != problem.variables.len() {
+        let (given, expected) = (trees.n_features, problem.variables.len());
+        return refuse(format!("the model has {given} features; the problem has {expected} variables"));
+    }
+    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
+    Ok(TreesQuality {
+        n_rows: y.len(),
+        rmse: (sum_sq / y.len() as f64).sqrt(),
+        importances: importances(problem, &trees.importances()),
+    })
+}
+
+/// Points and values of the measured rows, in the objective's units.
+fn measured_rows(problem: &Problem, observations: &[Observation]) -> (Table, Vec<f64>) {
+    let mut x = Table::new(problem.variables.len());
+    let mut y = Vec::new();
+    for observation in observations {
+        if let Outcome::Done(value) = observation.outcome {
+            let mut point = observation.point.clone();
+            problem.constraints.deactivate(&mut point);
+            x.push(&point);
+            y.push(value);
+        }
+    }
+    (x, y)
+}
+
+fn cross_validate(
+    problem: &Problem,
+    measured: &[Observation],
+    folds: usize,
+) -> Result<CrossValidation, EngineError> {
+    let n_rows = measured.len();
+    if n_rows < 2 || folds < 2 {
+        let message = format!(
+            "cross-validation needs at least 2 measured rows and 2 folds; there are {n_rows} and {folds}"
+        );
+        return Err(EngineError::BadObservation { message });
+    }
+    let folds = folds.min(n_rows);
+    let (mut trees_sq, mut gp_sq, mut log_density) = (0.0, 0.0, 0.0);
+    for fold in 0..folds {
+        let part = |inside: bool| -> Vec<Observation> {
+            let rows = measured.iter().enumerate().filter(|(i, _)| (i % folds == fold) == inside);
+            rows.map(|(_, o)| o.clone()).collect()
+        };
+        let training = TrainingSet::new(problem, &part(false));
+        let surrogate = Surrogate::fit(problem, &training, n_rows)?;
+        let noise = surrogate.process.hyperparameters().noise_variance;
+        for row in part(true) {
+            let Outcome::Done(value) = row.outcome else { continue };
+            let mut point = row.point;
+            problem.constraints.deactivate(&mut point);
+            let trees = surrogate.scale.mean(surrogate.trees.predict(&point));
+            let posterior = surrogate.process.posterior(&point);
+            let mean = surrogate.scale.mean(posterior.mean);
+            let std = surrogate.scale.deviation((posterior.variance + noise).sqrt());
+            trees_sq += (trees - value).powi(2);
+            gp_sq += (mean - value).powi(2);
+            log_density += -0.5 * ((value - mean) / std).powi(2) - std.ln() - 0.5 * (2.0 * PI).ln();
+        }
+    }
+    let n = n_rows as f64;
+    Ok(CrossValidation {
+        folds,
+        trees_rmse: (trees_sq / n).sqrt(),
+        gp_rmse: (gp_sq / n).sqrt(),
+        gp_log_density: log_density / n,
+    })
+}
+
+fn importances(problem: &Problem, importances: &Importances) -> Vec<Importance> {
+    let total: f64 = importances.gain.iter().sum();
+    let share = |gain: f64| if total > 0.0 { gain / total } else { 0.0 };
+    let entries = problem.variables.iter().zip(importances.gain.iter().zip(&importances.split));
+    entries
+        .map(|(variable, (&gain, &splits))| Importance {
+            name: variable.name.clone(),
+            gain: share(gain),
+            splits,
+        })
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! The closed loop: ask, evaluate, tell.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use crate::history::Outcome;
+
+use super::ask::Context;
+use super::evaluate::{Evaluate, Evaluation};
+use super::suggestion::Suggestion;
+use super::{EngineError, Optimizer};
+
+/// How long a loop goes on.
+#[derive(Clone, Debug)]
+pub struct RunSettings {
+    /// Evaluations beyond the first design.
+    pub iterations: usize,
+    /// Experiments side by side; each counts as pending for the others.
+    pub parallel: usize,
+    /// Interrupt and progress.
+    pub context: Context,
+}
+
+/// One finished evaluation.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Number of the evaluation in this run, from 1.
+    pub number: usize,
+    /// What was tried.
+    pub suggestion: Suggestion,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why there is no value, for a failed one.
+    pub failure: Option<String>,
+    /// Seconds spent on the suggestion.
+    pub seconds: f64,
+}
+
+/// Number of evaluations a run will make: what is missing of the first design, then the iterations.
+pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
+    let initial = optimizer.problem().settings.design.initial;
+    initial.saturating_sub(optimizer.observations().len()) + settings.iterations
+}
+
+/// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the
+/// run with an error or exchange the optimiser's observations. Returns whether the run was interrupted; evaluations under way are forgotten then.
+///
+/// # Errors
+/// What [`Optimizer::ask_many`] or `on_step` give.
+pub fn run<E: From<EngineError>>(
+    optimizer: &mut Optimizer,
+    evaluator: &dyn Evaluate,
+    settings: &RunSettings,
+    on_step: &mut dyn FnMut(&mut Optimizer, &Step) -> Result<(), E>,
+) -> Result<bool, E> {
+    let total = planned(optimizer, settings);
+    let interrupted = || settings.context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let mut done = 0;
+    while done < total {
+        let started = Instant::now();
+        let n = settings.parallel.max(1).min(total - done);
+        let suggestions = optimizer.ask_many(n, &settings.context)?;
+        let seconds = started.elapsed().as_secs_f64() / suggestions.len() as f64;
+        if interrupted() {
+            return Ok(true);
+        }
+        let problem = optimizer.problem();
+        let evaluations: Vec<Evaluation> = std::thread::scope(|scope| {
+            let workers: Vec<_> = suggestions
+                .iter()
+                .map(|suggestion| scope.spawn(|| evaluator.evaluate(problem, &suggestion.point)))
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| {
+                    worker.join().unwrap_or_else(|_| Evaluation::Failed("the evaluation panicked".into()))
+                })
+                .collect()
+        });
+        for (suggestion, evaluation) in suggestions.into_iter().zip(evaluations) {
+            let (outcome, failure) = match evaluation {
+                Evaluation::Value(value) => (Outcome::Done(value), None),
+                Evaluation::Failed(why) => (Outcome::Failed, Some(why)),
+                Evaluation::Interrupted => return Ok(true),
+            };
+            optimizer.tell_outcome(&suggestion.point, outcome)?;
+            done += 1;
+            on_step(optimizer, &Step { number: done, suggestion, outcome, failure, seconds })?;
+        }
+    }
+    Ok(interrupted())
+}

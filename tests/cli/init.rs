@@ -1,0 +1,35 @@
+use crate::support::Folder;
+
+#[test]
+fn the_template_passes_check_and_is_feasible() {
+    let folder = Folder::new();
+    let run = folder.run(&["init"]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{}", run.stderr);
+    assert!(run.stderr.contains("problem.toml"));
+    let check = folder.run(&["check", "problem.toml"]);
+    assert_eq!((check.code, check.stderr.as_str()), (0, ""));
+    assert!(check.stdout.contains("feasible, for instance:"), "{}", check.stdout);
+}
+
+#[test]
+fn an_existing_file_is_replaced_only_by_force() {
+    let folder = Folder::new();
+    folder.write("mine.toml", "precious");
+    folder.refused(&["init", "mine.toml"], &["mine.toml", "exists already", "--force"]);
+    assert_eq!(folder.run(&["init", "mine.toml", "--force"]).code, 0);
+    assert!(folder.read("mine.toml").contains("[variables]"));
+}
+
+#[test]
+fn a_dash_writes_to_stdout() {
+    let folder = Folder::new();
+    let run = folder.run(&["init", "-"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("[variables]"));
+    assert!(folder.contents().is_empty());
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    Folder::new().refused(&["init", "no/where.toml"], &["no/where.toml", "cannot be written"]);
+}

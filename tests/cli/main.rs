@@ -1,0 +1,12 @@
+//! The real binary in a temporary folder: results, messages, exit codes, files.
+
+mod arguments;
+mod check;
+mod history_file;
+mod init;
+mod mixed;
+mod problem_file;
+mod run;
+mod solve;
+mod suggest;
+mod support;
