@@ -224,7 +224,10 @@ impl Checker<'_> {
         for ((alive, costs), &min) in state.alive.iter_mut().zip(&reduced).zip(&minima) {
             let mut costs = costs.iter();
             // Written so that a NaN keeps the leaf.
-            alive.retain(|_| !(above(min, *costs.next().expect("a cost for each leaf")) >= self.bound));
+            alive.retain(|_| {
+                let useless = above(min, *costs.next().expect("a cost for each leaf")) >= self.bound;
+                !useless
+            });
         }
         Ok(!self.filter(state))
     }
