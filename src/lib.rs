@@ -5,6 +5,7 @@
 pub mod acquisition;
 pub mod cli;
 pub mod engine;
+mod file;
 pub mod functions;
 pub mod gbdt;
 pub mod gp;

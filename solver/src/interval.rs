@@ -1,7 +1,7 @@
 //! Closed intervals with outward rounding: the result of an operation holds every real result, and every f64 result too.
 //!
 //! Sums are rounded outward only when they are inexact (error-free transformation); products and quotients by one float, library
-//! functions by four (their errors are below one).
+//! functions by four (their errors are below one). Numbers so small that a product underflows are treated as zero.
 
 /// A closed interval `[lo, hi]` of the extended reals; empty when `lo > hi`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,12 +66,13 @@ fn mul_up(a: f64, b: f64) -> f64 {
     if is_exact_product(a, b, product) || product == f64::INFINITY { product } else { product.next_up() }
 }
 
+/// Zero stays zero: products that underflow to it are not distinguished from it.
 fn down4(x: f64) -> f64 {
-    x - x.abs() * LOOSE - f64::MIN_POSITIVE
+    if x == 0.0 { x } else { x - x.abs() * LOOSE - f64::MIN_POSITIVE }
 }
 
 fn up4(x: f64) -> f64 {
-    x + x.abs() * LOOSE + f64::MIN_POSITIVE
+    if x == 0.0 { x } else { x + x.abs() * LOOSE + f64::MIN_POSITIVE }
 }
 
 impl Interval {

@@ -38,6 +38,11 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     }
     let history = if file.path().exists() { Some(read_history(&file, &problem, output)?) } else { None };
     let feasibility = decide(&problem);
+    if let Feasibility::Point(_) = feasibility {
+        for warning in idle_constraints(&problem) {
+            output.warning(&format!("{}: {warning}", args.problem.file.display()));
+        }
+    }
     match args.format {
         Format::Table => write_text(&problem, history.as_ref(), &feasibility, output)?,
         Format::Json => {
@@ -77,6 +82,17 @@ fn decide(problem: &Problem) -> Feasibility {
         }
         Decision::Undecided(reason) => Feasibility::Unknown(reason),
     }
+}
+
+/// Constraints that exclude no point: likely a slip of the pen.
+fn idle_constraints(problem: &Problem) -> Vec<String> {
+    let constraints = &problem.constraints;
+    // The user's own come last, after whole-valued quantities and hierarchies, which may well exclude nothing.
+    let first = constraints.len() - problem.expressions.len();
+    let always = constraints.always_true().into_iter().filter(|&i| i >= first);
+    always
+        .map(|i| format!("constraint {:?} holds everywhere: it excludes nothing", constraints.name(i)))
+        .collect()
 }
 
 fn names(problem: &Problem, constraints: &[usize]) -> Vec<String> {
@@ -206,6 +222,9 @@ fn to_json(problem: &Problem, history: Option<&History>, feasibility: &Feasibili
         |(i, row, value)| json!({ "row": i + 1, "point": problem.point_to_json(&row.point), "value": value }),
     );
     let mut warnings = problem.warnings.clone();
+    if let Feasibility::Point(_) = feasibility {
+        warnings.extend(idle_constraints(problem));
+    }
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
     json!({
         "name": problem.name, "objective": problem.objective.name, "goal": problem.objective.goal.as_str(),

@@ -59,6 +59,11 @@ pub(super) fn ask(
     surrogate.believe(&training)?;
 
     let report = maximise(problem, &surrogate, &training, observations.len(), context)?;
+    if report.status == Status::Infeasible {
+        // Not one cell is left; inside the taken ones there may still be new points.
+        let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
+        return design_point(problem, observations, reason)?.ok_or(EngineError::SpaceExhausted);
+    }
     decode(problem, &surrogate, report, observations.len())
 }
 
@@ -170,9 +175,8 @@ fn decode(
     n_rows: usize,
 ) -> Result<Suggestion, EngineError> {
     let Some(incumbent) = report.incumbent else {
-        return Err(match report.status {
-            Status::Infeasible => no_cell_left(problem),
-            _ => EngineError::NoIncumbent { reason: format!("the search stopped: {}", report.stop_reason) },
+        return Err(EngineError::NoIncumbent {
+            reason: format!("the search stopped: {}", report.stop_reason),
         });
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
@@ -200,12 +204,4 @@ fn decode(
         )
     });
     Ok(Suggestion { point, proof: Some(proof), note })
-}
-
-/// Nothing is left: because of the constraints alone, or because the rest is taken.
-fn no_cell_left(problem: &Problem) -> EngineError {
-    match problem.constraints.decide(&Region::full(problem.constraints.domains()), Limits::default()) {
-        Decision::Infeasible => infeasible(problem),
-        Decision::Feasible(_) | Decision::Undecided(_) => EngineError::SpaceExhausted,
-    }
 }

@@ -21,7 +21,9 @@ use crate::problem::Problem;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
-pub use quality::{CrossValidation, Importance, ModelQuality, model_quality};
+pub use quality::{
+    CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
+};
 pub use random::{Purpose, stream};
 pub use run::{RunSettings, Step, planned, run};
 pub use suggestion::{Proof, Suggestion};

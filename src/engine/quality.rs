@@ -2,11 +2,16 @@
 
 use std::f64::consts::PI;
 
+use rand::Rng;
+
+use crate::Table;
+use crate::gbdt::{self, Ensemble, Importances};
 use crate::history::Outcome;
 use crate::problem::Problem;
 
 use super::Observation;
 use super::error::EngineError;
+use super::random::{Purpose, stream};
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 
@@ -25,6 +30,8 @@ pub struct ModelQuality {
     pub noise_variance: f64,
     /// One entry a variable, in order.
     pub importances: Vec<Importance>,
+    /// The trees' error on their own rows after each tree, in the objective's units (for the squared loss: root mean square).
+    pub training_curve: Vec<f64>,
 }
 
 /// K-fold errors in the objective's units; row `i` of the measured rows is in fold `i mod K`.
@@ -74,8 +81,77 @@ pub fn model_quality(
         cross_validation: folds.map(|folds| cross_validate(problem, &measured, folds)).transpose()?,
         signal_variance: hyperparameters.signal_variance,
         noise_variance: hyperparameters.noise_variance,
-        importances: importances(problem, &surrogate),
+        importances: importances(problem, &surrogate.trees.importances()),
+        training_curve: surrogate
+            .trees
+            .training_curve()
+            .training
+            .iter()
+            .map(|&loss| training.scale.deviation(loss))
+            .collect(),
     })
+}
+
+/// The quality of trees that were fitted elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreesQuality {
+    /// Measured rows.
+    pub n_rows: usize,
+    /// Root mean square error on them.
+    pub rmse: f64,
+    /// One entry a variable, in order.
+    pub importances: Vec<Importance>,
+}
+
+/// Trees fitted to all measured rows in the objective's own units and direction, to be exported: the kernel's trees up to the scale of their targets.
+///
+/// # Errors
+/// No measured row; what the trainer refuses.
+pub fn objective_trees(problem: &Problem, observations: &[Observation]) -> Result<Ensemble, EngineError> {
+    let (x, y) = measured_rows(problem, observations);
+    let seed = stream(problem.settings.seed, Purpose::Trees, y.len()).next_u64();
+    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings.trees, seed)?.ensemble)
+}
+
+/// How well trees from elsewhere predict the measured rows.
+///
+/// # Errors
+/// No measured row; trees over another number of variables.
+pub fn trees_quality(
+    problem: &Problem,
+    observations: &[Observation],
+    trees: &Ensemble,
+) -> Result<TreesQuality, EngineError> {
+    let (x, y) = measured_rows(problem, observations);
+    let refuse = |message: String| Err(EngineError::BadObservation { message });
+    if y.is_empty() {
+        return refuse("there is no measured row to compare with".into());
+    }
+    if trees.n_features != problem.variables.len() {
+        let (given, expected) = (trees.n_features, problem.variables.len());
+        return refuse(format!("the model has {given} features; the problem has {expected} variables"));
+    }
+    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
+    Ok(TreesQuality {
+        n_rows: y.len(),
+        rmse: (sum_sq / y.len() as f64).sqrt(),
+        importances: importances(problem, &trees.importances()),
+    })
+}
+
+/// Points and values of the measured rows, in the objective's units.
+fn measured_rows(problem: &Problem, observations: &[Observation]) -> (Table, Vec<f64>) {
+    let mut x = Table::new(problem.variables.len());
+    let mut y = Vec::new();
+    for observation in observations {
+        if let Outcome::Done(value) = observation.outcome {
+            let mut point = observation.point.clone();
+            problem.constraints.deactivate(&mut point);
+            x.push(&point);
+            y.push(value);
+        }
+    }
+    (x, y)
 }
 
 fn cross_validate(
@@ -122,17 +198,15 @@ fn cross_validate(
     })
 }
 
-fn importances(problem: &Problem, surrogate: &Surrogate) -> Vec<Importance> {
-    let importances = surrogate.trees.importances();
+fn importances(problem: &Problem, importances: &Importances) -> Vec<Importance> {
     let total: f64 = importances.gain.iter().sum();
-    problem
-        .variables
-        .iter()
-        .enumerate()
-        .map(|(i, variable)| Importance {
+    let share = |gain: f64| if total > 0.0 { gain / total } else { 0.0 };
+    let entries = problem.variables.iter().zip(importances.gain.iter().zip(&importances.split));
+    entries
+        .map(|(variable, (&gain, &splits))| Importance {
             name: variable.name.clone(),
-            gain: if total > 0.0 { importances.gain[i] / total } else { 0.0 },
-            splits: importances.split[i],
+            gain: share(gain),
+            splits,
         })
         .collect()
 }

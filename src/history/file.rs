@@ -1,9 +1,10 @@
 //! Writing the history without ever losing what someone else wrote.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::file::{temporary_beside, write_beside};
 use crate::problem::Problem;
 
 use super::lock::{Lock, spreadsheet_lock};
@@ -71,6 +72,26 @@ impl HistoryFile {
         .map_err(|e| self.with_unsaved(e, problem, rows))
     }
 
+    /// [`HistoryFile::append`], but only while the table still has `n_rows` rows: `None`, and nothing written, when somebody was faster.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append`].
+    pub fn append_after(
+        &self,
+        problem: &Problem,
+        n_rows: usize,
+        rows: &[(Vec<f64>, Outcome)],
+    ) -> Result<Option<History>, HistoryError> {
+        let changed = std::cell::Cell::new(false);
+        let history = self
+            .rewrite(problem, |sheet| {
+                changed.set(sheet.interpret(problem)?.rows.len() != n_rows);
+                if changed.get() { Ok(sheet) } else { sheet.with_header(problem)?.with_rows(problem, rows) }
+            })
+            .map_err(|e| self.with_unsaved(e, problem, rows))?;
+        Ok((!changed.get()).then_some(history))
+    }
+
     /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more). Returns the whole history.
     ///
     /// # Errors
@@ -106,7 +127,7 @@ impl HistoryFile {
             let target = self.target()?;
             let _lock = Lock::acquire(&target)?;
             refuse_protected(&target)?;
-            temporary_beside(&target)?;
+            temporary_beside(&target).map_err(|e| HistoryError::io("its folder cannot be written to", e))?;
             read_bytes(&target)?.map_or(Ok(()), |bytes| Sheet::parse(&bytes, problem).map(|_| ()))
         };
         check().map_err(|e| e.in_file(&self.path))
@@ -148,7 +169,8 @@ impl HistoryFile {
                 let bytes = read_bytes(&target)?.unwrap_or_default();
                 let sheet = edit(Sheet::parse(&bytes, problem)?)?;
                 let history = sheet.interpret(problem)?;
-                let temporary = write_beside(&target, &sheet.to_bytes())?;
+                let temporary = write_beside(&target, &sheet.to_bytes())
+                    .map_err(|e| HistoryError::io("it cannot be written", e))?;
                 // Programs that know nothing of the lock: what they wrote meanwhile is read and kept, too.
                 if Fingerprint::of(&target) != before {
                     continue;
@@ -225,30 +247,6 @@ fn refuse_protected(target: &Path) -> Result<(), HistoryError> {
         return Err(HistoryError::new("it is read-only", "a file that may be written to"));
     }
     Ok(())
-}
-
-fn temporary_beside(target: &Path) -> Result<tempfile::NamedTempFile, HistoryError> {
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".leafgp-").suffix(".tmp");
-    // A new table gets the permissions of any new file; the process' mask applies.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|e| HistoryError::io("its folder cannot be written to", e))
-}
-
-/// A complete, synchronised file with this content in the folder of `target`, with its permissions.
-fn write_beside(target: &Path, content: &[u8]) -> Result<tempfile::NamedTempFile, HistoryError> {
-    let mut temporary = temporary_beside(target)?;
-    let write = |temporary: &mut tempfile::NamedTempFile| -> io::Result<()> {
-        temporary.write_all(content)?;
-        if let Ok(metadata) = std::fs::metadata(target) {
-            temporary.as_file().set_permissions(metadata.permissions())?;
-        }
-        temporary.as_file().sync_all()
-    };
-    write(&mut temporary).map_err(|e| HistoryError::io("it cannot be written", e))?;
-    Ok(temporary)
 }
 
 /// Makes the rename itself durable where the system has a notion of that; the content is safe already.

@@ -33,6 +33,7 @@ use leafgp_solver::Forest;
 use leafgp_solver::constraints::Variable;
 
 use crate::Table;
+use crate::file::write_whole;
 use crate::gp::{Hyperparameters, VarianceKind};
 
 pub use crate::problem::{Definition, NamedExpression};
@@ -165,7 +166,9 @@ impl Instance {
     /// # Errors
     /// The system's reason when the folder or file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), InstanceError> {
-        write::write(self, path).map_err(|source| InstanceError::File { path: path.to_path_buf(), source })
+        let text = self.to_json() + "\n";
+        write_whole(path, text.as_bytes())
+            .map_err(|source| InstanceError::File { path: path.to_path_buf(), source })
     }
 }
 

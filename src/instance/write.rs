@@ -1,8 +1,5 @@
 //! From an [`Instance`] to JSON.
 
-use std::io::{self, Write};
-use std::path::Path;
-
 use leafgp_solver::constraints::Variable;
 use leafgp_solver::{Domain, Node, Rule, Tree};
 use serde_json::{Map, Value, json};
@@ -62,23 +59,6 @@ pub(super) fn to_value(instance: &Instance) -> Value {
         put("sampled", sampled.clone());
     }
     Value::Object(map)
-}
-
-/// Writes to a temporary file beside the target and renames it, so that a reader never sees half a file.
-pub(super) fn write(instance: &Instance, path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    let mut buffer = io::BufWriter::new(file.as_file_mut());
-    serde_json::to_writer(&mut buffer, &to_value(instance))?;
-    buffer.write_all(b"\n")?;
-    buffer.flush()?;
-    drop(buffer);
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn variable(index: usize, variable: &Variable, active_if: Option<&ActiveIf>) -> Value {

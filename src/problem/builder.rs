@@ -312,7 +312,8 @@ fn check_bounds(lower: f64, upper: f64, largest: f64) -> Result<(), ProblemError
     Ok(())
 }
 
-fn check_values(values: &[f64]) -> Result<(), ProblemError> {
+/// Listed numbers, in any order.
+pub(super) fn check_values(values: &[f64]) -> Result<(), ProblemError> {
     for (i, &value) in values.iter().enumerate() {
         let field = format!("values[{i}]");
         if !value.is_finite() || value.abs() > LARGEST {
@@ -328,7 +329,6 @@ fn check_values(values: &[f64]) -> Result<(), ProblemError> {
         let message = format!("there are {} values", values.len());
         return Err(ProblemError::new("values", message, "at least two (a variable with one is left out)"));
     }
-    debug_assert!(values.is_sorted(), "discrete values are sorted on construction");
     Ok(())
 }
 

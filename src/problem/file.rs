@@ -2,6 +2,7 @@
 
 use toml::de::DeTable;
 
+use super::builder::check_values;
 use super::source::Source;
 use super::table::{Located, Reader, described, join, one_of};
 use super::{Goal, Kind, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable, settings_table};
@@ -170,10 +171,10 @@ fn read_variable(
         Type::Binary => Variable::binary(name),
         Type::Discrete => {
             let values = needed(reader, field, table, "values", "[0, 12, 24, 48]")?;
-            Variable::discrete(
-                name,
-                read_numbers(reader, &format!("{field}.values"), values, "[0, 12, 24, 48]")?,
-            )
+            let values = read_numbers(reader, &format!("{field}.values"), values, "[0, 12, 24, 48]")?;
+            // Before they are sorted, so that an error points at the right one.
+            check_values(&values).map_err(|e| reader.locate(e.within(field)))?;
+            Variable::discrete(name, values)
         }
         Type::Categorical => {
             let levels = needed(reader, field, table, "levels", "[\"A\", \"B\"]")?;

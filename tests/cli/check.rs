@@ -64,6 +64,22 @@ fn a_contradiction_exits_1_and_names_its_constraints() {
 }
 
 #[test]
+fn a_constraint_that_excludes_nothing_is_a_warning() {
+    let folder = Folder::with_problem(&format!(
+        "{PROBLEM}[constraints]\nidle = \"x + n <= 11\"\nbusy = \"x + n <= 9\"\n"
+    ));
+    let run = folder.run(&["check", "p.toml"]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("\"idle\" holds everywhere") && !run.stderr.contains("busy"),
+        "{}",
+        run.stderr
+    );
+    let (_, report) = report(&folder);
+    assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
+}
+
+#[test]
 fn a_list_of_constraints_is_named_by_its_texts() {
     let folder = Folder::with_problem(&format!("constraints = [\"x >= 0.8\", \"x <= 0.7\"]\n{PROBLEM}"));
     let (code, report) = report(&folder);

@@ -147,7 +147,11 @@ fn levels_and_values_that_are_none() {
     refused("\"round\"", "[1]", &["p.toml:10:50:", "variables.head.levels[1]", "a list", "text in quotes"]);
     refused(X, "{ type = 'discrete', values = [] }", &["p.toml:8:35:", "variables.x.values", "at least two"]);
     refused(X, "{ type = 'discrete', values = [1] }", &["variables.x.values", "at least two"]);
-    refused(X, "{ type = 'discrete', values = [1, 2, 1.0] }", &["variables.x.values", "1 is listed twice"]);
+    refused(
+        X,
+        "{ type = 'discrete', values = [2, 2, 1] }",
+        &["p.toml:8:39:", "variables.x.values[1]", "2 is listed twice"],
+    );
     refused(
         X,
         "{ type = 'discrete', values = [1, 'b'] }",
@@ -267,8 +271,8 @@ fn divisors_that_may_be_zero_are_refused_with_their_range() {
         &["p.toml:12:5:", "constraints.c", "may be 0", "[-0.5, 0.5]"],
     );
     refused_with(
-        "[define]\nr = { expr = \"n / x\", integer = true }\n",
-        &["p.toml:12:14:", "define.r", "[0, 1]"],
+        "[define]\nr = { expr = \"n / (x - 0.25)\", integer = true }\n",
+        &["p.toml:12:14:", "define.r", "[-0.25, 0.75]"],
     );
     // What the other constraints exclude is no danger.
     let safe = format!("{PROBLEM}[constraints]\nc = \"n / x <= 40\"\nd = \"x >= 0.25\"\n");

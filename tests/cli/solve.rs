@@ -63,6 +63,27 @@ fn an_infeasible_instance_ends_with_code_1_and_a_report() {
 }
 
 #[test]
+fn a_written_proof_is_verified_and_an_altered_one_refused() {
+    let folder = folder_with(MIXED, &mixed_history(30));
+    assert_eq!(folder.run(&["suggest", "p.toml", "--export-instance", "i.json"]).code, 0);
+    let report = folder.run(&["solve", "i.json", "--certificate", "proof", "--format", "json"]).json();
+    let verified = folder.run(&["verify", "i.json", "proof", "--format", "json"]).json();
+    assert_eq!(verified["verified"], true);
+    assert_eq!(verified["objective"], report["objective"]);
+    let (proved, reported) = (verified["bound"].as_f64().unwrap(), report["bound"].as_f64().unwrap());
+    assert!(proved <= reported && reported - proved <= 1e-8 * reported.abs().max(1.0));
+
+    let mut bytes = std::fs::read(folder.path("proof")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    folder.write("altered", &bytes);
+    assert_ne!(folder.run(&["verify", "i.json", "altered"]).code, 0);
+    folder.write("other.json", folder.read("i.json").replacen("\"kappa\":1.96", "\"kappa\":1.5", 1));
+    let ended = folder.run(&["verify", "other.json", "proof"]);
+    assert!(ended.code == 1 && ended.stderr.contains("another problem"), "{ended:?}");
+}
+
+#[test]
 fn malformed_instances_are_refused_with_the_place() {
     for (from, to, expected) in [
         ("\"right\": 2", "\"right\": 7", "tree 0, node 0"),
@@ -104,4 +125,23 @@ fn fit_reports_the_contracted_keys_and_shares() {
     assert!(table.code == 0 && table.stdout.contains("solvent"), "{table:?}");
     let empty = folder_with(MIXED, "");
     assert_eq!(empty.run(&["fit", "p.toml"]).code, 2);
+}
+
+#[test]
+fn exported_trees_read_back_predict_the_same_and_lightgbms_are_understood() {
+    let folder = folder_with(MIXED, &mixed_history(40));
+    let quality = folder.run(&["fit", "p.toml", "--export", "model.json", "--format", "json"]).json();
+    let curve = quality["training_curve"].as_array().unwrap();
+    let last = curve.last().unwrap().as_f64().unwrap();
+    assert!(curve.len() == 50 && last < curve[0].as_f64().unwrap());
+    let again = folder.run(&["fit", "p.toml", "--model", "model.json", "--format", "json"]).json();
+    let rmse = again["trees_rmse"].as_f64().unwrap();
+    // The trainer keeps gradients in f32, so the scale of the targets shows in the seventh digit.
+    assert!((rmse - last).abs() < 1e-5 * last, "{rmse} against {last}");
+    assert_eq!(again["importances"]["passes"]["splits"], quality["importances"]["passes"]["splits"]);
+
+    folder.write("broken.txt", "tree\nversion=v4\n");
+    folder.refused(&["fit", "p.toml", "--model", "broken.txt"], &["broken.txt"]);
+    folder.refused(&["fit", "p.toml", "--model", "missing.json"], &["missing.json"]);
+    folder.refused(&["fit", "p.toml", "--model", "model.json", "--cv", "5"], &["--cv"]);
 }

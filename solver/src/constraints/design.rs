@@ -173,7 +173,7 @@ impl<'a> Design<'a> {
         let mut region = full.clone();
         self.settle_disjunctions(&mut region, rng);
         let order = self.order(rng);
-        let mut x = self.fill(region, &order, rng)?;
+        let mut x = self.fill(region, &order, REPAIR_NODES, rng)?;
         let continuous: Vec<usize> = (0..x.len()).filter(|&v| !full.0[v].is_fixed()).collect();
         for _ in 0..ROUNDS {
             for _ in 0..continuous.len() {
@@ -207,7 +207,8 @@ impl<'a> Design<'a> {
         }
         let mut order = freed.to_vec();
         order.shuffle(rng);
-        self.fill(region, &order, rng)
+        // A move that leads nowhere is given up: there are others.
+        self.fill(region, &order, 1, rng)
     }
 
     /// Takes a random alternative of each open disjunction, those taken seldom so far first.
@@ -255,15 +256,20 @@ impl<'a> Design<'a> {
         order
     }
 
-    /// Fixes the free variables of a contracted box in order; falls back on a projection where propagation does not suffice.
-    fn fill(&mut self, mut region: Region, order: &[usize], rng: &mut impl Rng) -> Option<Vec<f64>> {
+    /// Fixes the free variables of a contracted box in order; falls back on a search of so many nodes where propagation does not suffice.
+    fn fill(
+        &mut self,
+        mut region: Region,
+        order: &[usize],
+        nodes: usize,
+        rng: &mut impl Rng,
+    ) -> Option<Vec<f64>> {
         for &v in order {
             if region.0[v].is_fixed() {
                 continue;
             }
             let mut done = false;
-            for _ in 0..TRIES {
-                let value = self.random_value(v, &region.0[v], rng)?;
+            for value in self.random_values(v, &region.0[v], rng) {
                 let mut child = region.clone();
                 child.0[v] = super::search::fixed(&self.set.domains[v], value);
                 if self.work.propagator.contract(self.set, &mut child, Some(&[v])) {
@@ -273,63 +279,59 @@ impl<'a> Design<'a> {
                 }
             }
             if !done {
-                return self.repair(&region, rng);
+                return self.repair(&region, nodes, rng);
             }
         }
         let x: Vec<f64> = region.0.iter().map(value_of).collect();
-        if self.set.is_feasible(&x, Tolerance::Produce) { Some(x) } else { self.repair(&region, rng) }
+        if self.set.is_feasible(&x, Tolerance::Produce) { Some(x) } else { self.repair(&region, nodes, rng) }
     }
 
-    /// The feasible point of a box nearest to a random one.
-    fn repair(&mut self, region: &Region, rng: &mut impl Rng) -> Option<Vec<f64>> {
+    /// A feasible point of a box near a random one.
+    fn repair(&mut self, region: &Region, nodes: usize, rng: &mut impl Rng) -> Option<Vec<f64>> {
         let mut target = Vec::with_capacity(region.0.len());
         for (v, range) in region.0.iter().enumerate() {
-            target.push(self.random_value(v, range, rng)?);
+            target.push(*self.random_values(v, range, rng).first()?);
         }
-        let limits = Limits { nodes: REPAIR_NODES, deadline: self.limits.deadline };
-        let mut search = Search::new(self.set, self.work, &target, limits, true);
-        match search.decision(region) {
-            super::Decision::Feasible(x) => Some(x),
-            _ => {
-                // Dead end: somewhere in the whole space then.
-                let full = Region::full(&self.set.domains);
-                let mut search = Search::new(self.set, self.work, &target, limits, true);
-                match search.decision(&full) {
-                    super::Decision::Feasible(x) => Some(x),
-                    _ => None,
-                }
-            }
+        let limits = Limits { nodes, deadline: self.limits.deadline };
+        let search =
+            |work: &mut Workspace, region: &Region| match Search::new(self.set, work, &target, limits, true)
+                .decision(region)
+            {
+                super::Decision::Feasible(x) => Some(x),
+                _ => None,
+            };
+        let found = search(self.work, region);
+        if found.is_some() || nodes == 1 {
+            return found;
         }
+        // Dead end: somewhere in the whole space then.
+        search(self.work, &Region::full(&self.set.domains))
     }
 
-    fn random_value(&self, v: usize, range: &Range, rng: &mut impl Rng) -> Option<f64> {
+    /// Values to try for a variable: all of a small discrete range, in a random order that favours those rare so far; a few of another.
+    fn random_values(&self, v: usize, range: &Range, rng: &mut impl Rng) -> Vec<f64> {
         let domain = &self.set.domains[v];
-        let few = super::search::size(domain, range) <= BALANCED as f64;
-        if few {
-            let all = self.choices(v, range, rng);
-            // Values that are rare so far are likelier.
-            let weight = |x: f64| {
-                let count = self.points.iter().filter(|p| p[v] == x).count();
-                1.0 / (1.0 + count as f64).powi(2)
-            };
-            let total: f64 = all.iter().map(|&x| weight(x)).sum();
-            let mut at = rng.random::<f64>() * total;
-            for &x in &all {
-                at -= weight(x);
-                if at <= 0.0 {
-                    return Some(x);
-                }
-            }
-            return all.last().copied();
+        if super::search::size(domain, range) <= BALANCED as f64 {
+            let count = |x: f64| self.points.iter().filter(|p| p[v] == x).count();
+            // Exponential races: the smallest of -ln(u) / weight is drawn with probability proportional to the weight.
+            let mut raced: Vec<(f64, f64)> = self
+                .choices(v, range, rng)
+                .into_iter()
+                .map(|x| (-rng.random::<f64>().max(1e-300).ln() * (1.0 + count(x) as f64).powi(2), x))
+                .collect();
+            raced.sort_by(|a, b| a.0.total_cmp(&b.0));
+            return raced.into_iter().map(|(_, x)| x).collect();
         }
-        let Range::Interval { lower, upper } = *range else { return None };
-        let u: f64 = rng.random();
-        let x = if self.is_log(v) && lower > 0.0 {
-            (lower.ln() + u * (upper.ln() - lower.ln())).exp()
-        } else {
-            lower + u * (upper - lower)
+        let Range::Interval { lower, upper } = *range else { return Vec::new() };
+        let draw = |u: f64| {
+            let x = if self.is_log(v) && lower > 0.0 {
+                (lower.ln() + u * (upper.ln() - lower.ln())).exp()
+            } else {
+                lower + u * (upper - lower)
+            };
+            domain.nearest(x, lower, upper)
         };
-        domain.nearest(x, lower, upper)
+        (0..TRIES).filter_map(|_| draw(rng.random())).collect()
     }
 
     fn is_log(&self, v: usize) -> bool {

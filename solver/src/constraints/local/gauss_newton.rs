@@ -33,7 +33,14 @@ pub(in crate::constraints) fn gauss_newton(local: &mut Local, s: Setting<'_>, x:
         } else {
             kaczmarz(local, s, x, &atoms);
         }
-        let step: Vec<f64> = (0..n).map(|j| local.trial[j] - local.target[j]).collect();
+        // A coordinate that need not move must not: zeros are exact.
+        let still =
+            |j: usize, step: f64| step.abs() <= 1e-14 * (s.upper[j] - s.lower[j]).max(local.target[j].abs());
+        let step: Vec<f64> = (0..n)
+            .map(|j| local.trial[j] - local.target[j])
+            .enumerate()
+            .map(|(j, step)| if still(j, step) { 0.0 } else { step })
+            .collect();
         let start = local.target.clone();
         let mut improved = false;
         let mut trial_atoms = std::mem::take(&mut local.trial_atoms);

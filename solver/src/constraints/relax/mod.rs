@@ -5,8 +5,10 @@
 //!
 //! McCormick (1976), Computability of global solutions to factorable nonconvex programs, Mathematical Programming 10.
 
+mod slopes;
 mod univariate;
 
+pub(super) use slopes::Slopes;
 use univariate::{Line, Univariate};
 
 use super::model::{Linear, Model, NodeId, Operation, Step};
@@ -31,6 +33,26 @@ pub(super) struct Estimates {
     row: Vec<f64>,
 }
 
+/// A division that a comparison can be multiplied out by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SingleQuotient {
+    /// `scale * numerator / divisor + constant` is compared with zero.
+    scale: f64,
+    numerator: NodeId,
+    divisor: NodeId,
+    constant: f64,
+    /// Bound on the difference to the value as written, times the divisor.
+    error: f64,
+    /// Whether the divisor is negative.
+    negative: bool,
+}
+
+impl SingleQuotient {
+    pub(super) fn divisor(&self) -> NodeId {
+        self.divisor
+    }
+}
+
 /// An operand: `coefficient * node`.
 type Part = (f64, NodeId);
 
@@ -51,6 +73,63 @@ impl Estimates {
     fn slice(&self, index: usize, below: bool) -> &[f64] {
         let at = (2 * index + usize::from(!below)) * (self.columns + 2);
         &self.values[at..at + self.columns + 2]
+    }
+
+    /// The form of a difference that is one quotient and a constant, with a divisor of one sign: `n / d <= c` is `n <= c d`, which is
+    /// linear where numerator and divisor are.
+    pub(super) fn single_quotient(
+        model: &Model,
+        state: &State,
+        difference: NodeId,
+    ) -> Option<SingleQuotient> {
+        let Operation::Linear(linear) = model.operation(difference) else { return None };
+        let [term] = model.terms(linear) else { return None };
+        let Operation::Quotient(numerator, divisor) = *model.operation(term.node) else { return None };
+        let d = state.number(divisor);
+        if d.contains(0.0) || !d.magnitude().is_finite() {
+            return None;
+        }
+        let rounding = 4.0
+            * f64::EPSILON
+            * (state.number(term.node).magnitude() * term.magnitude + linear.constant.abs());
+        let error = (state.slack(model, linear) + rounding) * d.magnitude();
+        let (scale, constant) = (term.coefficient, linear.constant);
+        error.is_finite().then_some(SingleQuotient {
+            scale,
+            numerator,
+            divisor,
+            constant,
+            error,
+            negative: d.hi < 0.0,
+        })
+    }
+
+    /// Estimator of `quotient * divisor`, from below or from above, after [`Self::run`] at the same point: coefficients, constant, error.
+    /// The sides swap when the divisor is negative.
+    pub(super) fn multiplied_out(
+        &mut self,
+        model: &Model,
+        state: &State,
+        columns: &Columns,
+        form: &SingleQuotient,
+        below: bool,
+    ) -> (&[f64], f64, f64) {
+        let build = Build { model, state, columns, z: &[] };
+        let below = below != form.negative;
+        self.row.fill(0.0);
+        build.accumulate(self, form.scale, form.numerator, below);
+        build.accumulate(self, form.constant, form.divisor, below);
+        let n = self.columns;
+        let mut magnitude = self.row[n].abs();
+        for (j, &v) in columns.variables.iter().enumerate() {
+            let variable = model.variable_nodes[v].expect("a column's variable has a node");
+            magnitude += self.row[j].abs() * state.number(variable).magnitude();
+        }
+        let error = self.row[n + 1] + form.error + 4.0 * f64::EPSILON * (n as f64 + 4.0) * magnitude;
+        if form.negative {
+            self.row.iter_mut().for_each(|v| *v = -*v);
+        }
+        (&self.row[..n], self.row[n], error)
     }
 
     /// Builds the estimators of the steps' nodes at point `z` (one value a column).
@@ -119,10 +198,10 @@ impl Build<'_> {
                 Operation::Max(a, b) => self.extreme(out, node, a, b, below, true),
                 // floor(a) in [a - 1, a], ceil(a) in [a, a + 1].
                 Operation::Floor(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below)
+                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below);
                 }
                 Operation::Ceil(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below)
+                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below);
                 }
                 Operation::Whole(a) => {
                     let error = 1.01e-9 * (1.0 + value(node).magnitude());
@@ -189,8 +268,12 @@ impl Build<'_> {
                 Operation::Variable(v) => {
                     match self.columns.of_variable[v] {
                         Some(column) => out.row[column as usize] += coefficient,
-                        // Fixed.
-                        None => out.row[n] += coefficient * self.state.number(node).lo,
+                        // Fixed, or too narrow to be a column.
+                        None => {
+                            let x = self.state.number(node);
+                            out.row[n] += coefficient * x.lo;
+                            out.row[n + 1] += coefficient.abs() * (x.hi - x.lo);
+                        }
                     }
                     return;
                 }

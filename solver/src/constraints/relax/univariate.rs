@@ -24,6 +24,7 @@ pub(super) struct Line {
 impl Univariate {
     pub(super) fn value(self, x: f64) -> f64 {
         match self {
+            Self::Power(-1.0) => 1.0 / x,
             Self::Power(p) => crate::expr::power(x, p),
             Self::Exponential(base) => base.powf(x),
             Self::Sqrt => x.max(0.0).sqrt(),
@@ -35,6 +36,8 @@ impl Univariate {
 
     pub(super) fn derivative(self, x: f64) -> f64 {
         match self {
+            Self::Power(2.0) => 2.0 * x,
+            Self::Power(-1.0) => -1.0 / (x * x),
             Self::Power(p) => p * x.powf(p - 1.0),
             Self::Exponential(base) => base.ln() * base.powf(x),
             Self::Sqrt => 0.5 / x.max(0.0).sqrt(),
@@ -53,6 +56,11 @@ impl Univariate {
     /// Where the derivative is `slope`, or jumps across it; NaN for none.
     fn stationary(self, slope: f64) -> [f64; 2] {
         match self {
+            Self::Power(2.0) => [0.5 * slope, f64::NAN],
+            Self::Power(-1.0) => {
+                let root = (-1.0 / slope).sqrt();
+                [root, -root]
+            }
             Self::Power(p) => {
                 let ratio = slope / p;
                 let root = ratio.abs().powf(1.0 / (p - 1.0));

@@ -20,7 +20,7 @@ use super::local::Local;
 use super::metric::Metric;
 use super::model::Model;
 use super::propagate::{Propagator, State};
-use super::relax::{Columns, Estimates};
+use super::relax::{Columns, Estimates, Slopes};
 use super::{Constraints, Decision, Limits, Projection, Tolerance};
 use crate::domain::Domain;
 use crate::expr::{Evaluation, Settings};
@@ -41,6 +41,7 @@ pub(super) struct Workspace {
     pub(super) propagator: Propagator,
     natural: State,
     estimates: Estimates,
+    slopes: Slopes,
     local: Local,
     qp: Qp,
     columns: Columns,
@@ -55,6 +56,7 @@ impl Workspace {
             natural: propagator.state.clone(),
             propagator,
             estimates: Estimates::default(),
+            slopes: Slopes::default(),
             local: Local::new(model),
             qp: Qp::new(0),
             columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
@@ -187,7 +189,7 @@ impl<'a> Search<'a> {
         let outcome = self.solve(&self.everything(region), f64::INFINITY, gap, 0);
         let nearest =
             outcome.best.filter(|(x, _)| self.set.is_feasible(x, Tolerance::Produce) && region.contains(x));
-        Projection { nearest, bound: outcome.bound }
+        Projection { nearest, bound: outcome.bound, nodes: self.nodes }
     }
 
     fn everything(&self, region: &Region) -> Task {
@@ -251,7 +253,7 @@ impl<'a> Search<'a> {
                 }
                 Finish::Refuted => {}
                 Finish::Open => {
-                    let start = if best.is_some() { NODE_BUDGET / 4 } else { NODE_BUDGET };
+                    let start = if best.is_some() { 1 } else { NODE_BUDGET };
                     let mut budget = if fresh { ROOT_BUDGET } else { start };
                     let found = self.dive_from(task, &node.region, &relaxed, upper, &mut budget);
                     if let Some((x, distance)) = found

@@ -1,8 +1,9 @@
 //! Contraction of a node: propagation, the ball of interesting points, and the linear relaxation solved as one projection.
 
-use super::{Search, Task, is_fixed};
-use crate::constraints::model::{NodeId, Slack, Truth, TruthId};
+use super::{Search, Task};
+use crate::constraints::model::{NodeId, Operation, Slack, Truth, TruthId};
 use crate::constraints::propagate::{CAN_FALSE, CAN_TRUE};
+use crate::constraints::relax::Estimates;
 use crate::expr::Comparison;
 use crate::interval::Interval;
 use crate::qp::Status;
@@ -16,6 +17,9 @@ const ROUNDS: usize = 3;
 const PAYS: f64 = 0.3;
 /// Coefficients whose whole range is below this share of the row are rounding noise.
 const NOISE: f64 = 1e-11;
+
+/// Ranges narrower than this, relative to their size, are constants: a column of nothing but rounding would decide.
+const NARROW: f64 = 1e-12;
 
 /// A contracted node.
 #[derive(Debug)]
@@ -172,7 +176,11 @@ impl Search<'_> {
                 }
                 *op != Comparison::NotEqual
             }
-            Truth::And(parts) => parts.iter().fold(true, |all, &p| self.collect(root, p, out) && all),
+            Truth::And(parts) => {
+                // All of them, whatever the first says.
+                let undecided = parts.iter().filter(|&&p| !self.collect(root, p, out)).count();
+                undecided == 0
+            }
             Truth::Or(parts) => {
                 let possible: Vec<TruthId> = parts
                     .iter()
@@ -242,11 +250,12 @@ impl Search<'_> {
         }
         let mut value = 0.0;
         for round in 0..ROUNDS {
-            let status = self.work.qp.resume().ok()?;
-            match status {
-                Status::Infeasible { proved: true } => return None,
-                Status::Infeasible { proved: false } | Status::Unsolved => break,
-                Status::Cutoff | Status::Optimal => {}
+            match self.work.qp.resume() {
+                Ok(Status::Infeasible { proved: true }) => return None,
+                Ok(Status::Infeasible { proved: false } | Status::Unsolved) => break,
+                Ok(Status::Cutoff | Status::Optimal) => {}
+                // No data to reason with: propagation alone then.
+                Err(_) => return Some(false),
             }
             z.copy_from_slice(self.work.qp.x());
             let grown = self.work.qp.value();
@@ -273,8 +282,14 @@ impl Search<'_> {
         columns.variables.clear();
         for atom in active {
             for &v in &self.model.roots[atom.root as usize].variables {
-                let numeric = matches!(region.0[v], Range::Interval { .. });
-                if numeric && !is_fixed(&region.0[v]) && columns.of_variable[v].is_none() {
+                let wide = match region.0[v] {
+                    Range::Interval { lower, upper } => {
+                        let (l, u) = self.domains[v].bounds();
+                        upper - lower > NARROW * (lower.abs().max(upper.abs()) + 1e-3 * (u - l))
+                    }
+                    Range::Levels(_) => false,
+                };
+                if wide && columns.of_variable[v].is_none() {
                     columns.of_variable[v] = Some(0);
                     columns.variables.push(v);
                 }
@@ -316,80 +331,66 @@ impl Search<'_> {
                 if !below && tolerance.is_none() {
                     continue;
                 }
+                let sign = if below { 1.0 } else { -1.0 };
+                let slack = tolerance.unwrap_or(0.0);
                 let mut row = Row { affine: atom.affine, ..Row::default() };
-                {
-                    let constant_node = match model.operation(atom.node) {
-                        crate::constraints::model::Operation::Variable(v) => Some(*v),
-                        _ => None,
-                    };
-                    let error;
-                    if let Some(v) = constant_node {
-                        row.coefficients = vec![0.0; z.len()];
-                        if let Some(column) = self.work.columns.of_variable[v] {
-                            row.coefficients[column as usize] = if below { 1.0 } else { -1.0 };
-                        }
-                        row.right = 0.0;
-                        error = 0.0;
-                    } else {
-                        let (coefficients, constant, e) = self.work.estimates.get(atom.node, below);
-                        if !e.is_finite() {
-                            continue;
-                        }
-                        let sign = if below { 1.0 } else { -1.0 };
-                        row.coefficients = coefficients.iter().map(|c| sign * c).collect();
-                        row.right = -sign * constant;
-                        error = e;
+                if let Operation::Variable(v) = *model.operation(atom.node) {
+                    row.coefficients = vec![0.0; z.len()];
+                    if let Some(column) = self.work.columns.of_variable[v] {
+                        row.coefficients[column as usize] = sign;
                     }
-                    row.right += error + tolerance.unwrap_or(0.0);
+                    row.right = slack;
+                } else {
+                    let (coefficients, constant, error) = self.work.estimates.get(atom.node, below);
+                    if error.is_finite() {
+                        row.coefficients = coefficients.iter().map(|c| sign * c).collect();
+                        row.right = error + slack - sign * constant;
+                    }
                 }
-                if !self.clean(&mut row, lower, upper) {
-                    continue;
+                added |= self.offer_row(row, z, lower, upper, only_violated);
+                let work = &mut *self.work;
+                if let Some(form) = Estimates::single_quotient(model, &work.propagator.state, atom.node) {
+                    let magnitude = work.propagator.state.number(form.divisor()).magnitude();
+                    let (coefficients, constant, error) = work.estimates.multiplied_out(
+                        model,
+                        &work.propagator.state,
+                        &work.columns,
+                        &form,
+                        below,
+                    );
+                    if error.is_finite() {
+                        let row = Row {
+                            coefficients: coefficients.iter().map(|c| sign * c).collect(),
+                            right: error + slack * magnitude - sign * constant,
+                            affine: false,
+                        };
+                        added |= self.offer_row(row, z, lower, upper, only_violated);
+                    }
                 }
-                let activity: f64 = row.coefficients.iter().zip(z).map(|(a, x)| a * x).sum();
-                let scale: f64 = row.coefficients.iter().zip(z).map(|(a, x)| (a * x).abs()).sum();
-                if only_violated && activity <= row.right + 1e-9 * scale.max(1e-12) {
-                    continue;
-                }
-                self.work.qp.push_le(&row.coefficients, row.right);
-                self.work.rows.push(row);
-                added = true;
             }
         }
         added
     }
 
-    /// Folds rounding noise into the right side; false when nothing is left of the row or the box cannot violate it.
-    fn clean(&self, row: &mut Row, lower: &[f64], upper: &[f64]) -> bool {
-        let mut scale = 0.0_f64;
-        for (j, a) in row.coefficients.iter().enumerate() {
-            scale = scale.max(a.abs() * (upper[j] - lower[j]));
-        }
-        if !(scale.is_finite() && row.right.is_finite()) {
+    /// Adds a row when it says something (and, if asked, when `z` violates it).
+    fn offer_row(
+        &mut self,
+        mut row: Row,
+        z: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+        only_violated: bool,
+    ) -> bool {
+        if row.coefficients.is_empty() || !clean(&mut row, lower, upper) {
             return false;
         }
-        let mut largest = 0.0;
-        let mut magnitude = row.right.abs();
-        for (j, a) in row.coefficients.iter_mut().enumerate() {
-            if *a == 0.0 {
-                continue;
-            }
-            let low = if *a > 0.0 { *a * lower[j] } else { *a * upper[j] };
-            if a.abs() * (upper[j] - lower[j]) < NOISE * scale {
-                row.right -= low;
-                row.right += f64::EPSILON * 4.0 * (row.right.abs() + low.abs());
-                *a = 0.0;
-                continue;
-            }
-            largest += if *a > 0.0 { *a * upper[j] } else { *a * lower[j] };
-            magnitude += low.abs();
-        }
-        if largest <= row.right {
+        let activity: f64 = row.coefficients.iter().zip(z).map(|(a, x)| a * x).sum();
+        let scale: f64 = row.coefficients.iter().zip(z).map(|(a, x)| (a * x).abs()).sum();
+        if only_violated && activity <= row.right + 1e-9 * scale.max(1e-12) {
             return false;
         }
-        // A row that no point satisfies is for the certificate to find; one of noise alone says nothing.
-        if row.coefficients.iter().all(|&a| a == 0.0) {
-            return row.right < -1e-9 * magnitude.max(1e-300);
-        }
+        self.work.qp.push_le(&row.coefficients, row.right);
+        self.work.rows.push(row);
         true
     }
 
@@ -491,6 +492,41 @@ impl Search<'_> {
         self.work.propagator.store(model, region);
         Some(pays)
     }
+}
+
+/// Folds rounding noise into the right side; false when nothing is left of the row or the box cannot violate it.
+fn clean(row: &mut Row, lower: &[f64], upper: &[f64]) -> bool {
+    let mut scale = 0.0_f64;
+    for (j, a) in row.coefficients.iter().enumerate() {
+        scale = scale.max(a.abs() * (upper[j] - lower[j]));
+    }
+    if !(scale.is_finite() && row.right.is_finite()) {
+        return false;
+    }
+    let mut largest = 0.0;
+    let mut magnitude = row.right.abs();
+    for (j, a) in row.coefficients.iter_mut().enumerate() {
+        if *a == 0.0 {
+            continue;
+        }
+        let low = if *a > 0.0 { *a * lower[j] } else { *a * upper[j] };
+        if a.abs() * (upper[j] - lower[j]) < NOISE * scale {
+            row.right -= low;
+            row.right += f64::EPSILON * 4.0 * (row.right.abs() + low.abs());
+            *a = 0.0;
+            continue;
+        }
+        largest += if *a > 0.0 { *a * upper[j] } else { *a * lower[j] };
+        magnitude += low.abs();
+    }
+    if largest <= row.right {
+        return false;
+    }
+    // A row that no point satisfies is for the certificate to find; one of noise alone says nothing.
+    if row.coefficients.iter().all(|&a| a == 0.0) {
+        return row.right < -1e-9 * magnitude.max(1e-300);
+    }
+    true
 }
 
 /// Each variable is what the row leaves to it, rounded outward.

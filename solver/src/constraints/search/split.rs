@@ -2,6 +2,7 @@
 
 use super::relaxation::Relaxed;
 use super::{Search, Task, is_fixed};
+use crate::interval::Interval;
 use crate::level_set::LevelSet;
 use crate::region::{Range, Region};
 
@@ -50,48 +51,41 @@ impl Search<'_> {
             for (j, &v) in numeric.iter().enumerate() {
                 columns[v] = Some(j as u32);
             }
+            for &v in &root.variables {
+                match (&region.0[v], model.variable_nodes[v]) {
+                    (Range::Interval { lower, upper }, Some(node)) => {
+                        self.work.natural.numbers[node.index()] = Interval::new(*lower, *upper);
+                    }
+                    (Range::Levels(levels), _) => self.work.natural.levels[v].clone_from(levels),
+                    _ => {}
+                }
+            }
+            self.work.natural.evaluate(model, &root.steps);
             let point = &mut self.work.local.point;
             point.evaluate(model, root, x);
             atoms.clear();
             point.atoms(model, r, x, &|_| true, &mut atoms);
             let mut gradient = vec![0.0; numeric.len()];
-            let mut low = vec![0.0; numeric.len()];
             for atom in &atoms {
                 let excess = atom.excess();
                 if excess == 0.0 {
                     continue;
                 }
                 point.gradient(model, root, atom.node, x, &columns, &mut gradient);
-                // The gradient's variation over the box, sampled at the two far corners of the candidate: a cheap stand-in for the
-                // width of the interval gradient.
                 let norm: f64 = numeric
                     .iter()
                     .enumerate()
                     .map(|(j, &v)| gradient[j] * gradient[j] / self.metric.weight[v].max(1e-300))
                     .sum::<f64>()
                     .sqrt();
-                let mut spread = vec![0.0_f64; numeric.len()];
-                for upper_corner in [false, true] {
-                    let mut corner = x.clone();
-                    for &v in &numeric {
-                        if let Range::Interval { lower, upper } = region.0[v] {
-                            corner[v] = if upper_corner { upper } else { lower };
-                        }
-                    }
-                    point.evaluate(model, root, &corner);
-                    point.gradient(model, root, atom.node, &corner, &columns, &mut low);
-                    for j in 0..numeric.len() {
-                        let change = (low[j] - gradient[j]).abs();
-                        spread[j] =
-                            spread[j].max(if change.is_finite() { change } else { 1e6 * norm.max(1.0) });
-                    }
-                }
-                point.evaluate(model, root, x);
+                self.work.slopes.run(model, &self.work.natural, root, atom.node);
                 let share: Vec<f64> = numeric
                     .iter()
-                    .enumerate()
-                    .map(|(j, &v)| match region.0[v] {
-                        Range::Interval { lower, upper } => spread[j] * (upper - lower),
+                    .map(|&v| match region.0[v] {
+                        Range::Interval { lower, upper } => {
+                            let spread = self.work.slopes.of(model, v).width() * (upper - lower);
+                            if spread.is_finite() { spread } else { 1e12 }
+                        }
                         Range::Levels(_) => 0.0,
                     })
                     .collect();
