@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+pub mod certificate;
 pub mod constraints;
 pub mod domain;
 pub mod expr;

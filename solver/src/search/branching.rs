@@ -3,7 +3,6 @@
 use super::cells::FeatureCells;
 use super::links::{FeatureLinks, Links};
 use super::model::{Model, NONE, SKETCH_DIM};
-use super::node::Node;
 
 /// A chosen split. Cells of one side; the other side keeps the rest of the box.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +41,9 @@ pub(crate) struct BranchScratch {
     /// Position of each segment in the order of its variable.
     position: Vec<u32>,
     order: Vec<u32>,
+    /// By position of the variable at hand: dropped since the links were built.
+    dead: Vec<bool>,
+    any_dead: bool,
     table: Vec<f64>,
     /// Suffix minima; masses by end and by start.
     suffix: Vec<f64>,
@@ -62,9 +64,14 @@ const KEPT: usize = 48;
 /// Candidates whose second-order score is computed exactly, when it was estimated from projected vectors first.
 const FINALISTS: usize = 8;
 
-/// What branching is based on.
+/// What branching is based on: a node as it was when its links were built. Items dropped since have an infinite cost and no weight, segments
+/// dropped since an infinite bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis<'a> {
+    /// Items and their weights, by block.
+    pub(crate) items: &'a [u32],
+    pub(crate) starts: &'a [u32],
+    pub(crate) z: &'a [f64],
     /// Costs of the items in the plain relaxation.
     pub(crate) g: &'a [f64],
     /// Bound of each segment, which orders the levels of a category.
@@ -74,17 +81,26 @@ pub(crate) struct Basis<'a> {
     pub(crate) need: f64,
 }
 
+impl Basis<'_> {
+    fn n_blocks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn block(&self, block: usize) -> std::ops::Range<usize> {
+        self.starts[block] as usize..self.starts[block + 1] as usize
+    }
+}
+
 /// Chooses a split into `scratch.split`. False when no variable tells items apart.
 pub(crate) fn choose(
     model: &Model<'_>,
-    node: &Node,
     links: &Links,
     basis: Basis<'_>,
     scratch: &mut BranchScratch,
 ) -> bool {
     model.kernels.dispatch(
         #[inline(always)]
-        || list_candidates(model, node, links, basis, scratch),
+        || list_candidates(model, links, basis, scratch),
     );
     if scratch.candidates.is_empty() {
         return false;
@@ -92,18 +108,18 @@ pub(crate) fn choose(
     if scratch.candidates.len() > KEPT {
         keep_best(&mut scratch.candidates, KEPT);
     }
-    scratch.sketch.reset(node);
-    scratch.exact.reset(node);
+    scratch.sketch.reset(basis);
+    scratch.exact.reset(basis);
     if basis.curvature > 0.0 && !model.sketch.is_empty() && scratch.candidates.len() > FINALISTS {
         for k in 0..scratch.candidates.len() {
-            let estimates = estimate(model, node, links, basis, scratch, k, true);
+            let estimates = estimate(model, links, basis, scratch, k, true);
             scratch.candidates[k].score = second_score(estimates, basis.need);
         }
         keep_best(&mut scratch.candidates, FINALISTS);
     }
     let mut best: Option<(f64, usize, [f64; 2])> = None;
     for k in 0..scratch.candidates.len() {
-        let estimates = estimate(model, node, links, basis, scratch, k, false);
+        let estimates = estimate(model, links, basis, scratch, k, false);
         let score = second_score(estimates, basis.need);
         if best.is_none_or(|(s, ..)| score > s) {
             best = Some((score, k, estimates));
@@ -145,7 +161,6 @@ fn second_score(estimates: [f64; 2], need: f64) -> f64 {
 /// First-order gain plus half the curvature times the squared displacement, for each side.
 fn estimate(
     model: &Model<'_>,
-    node: &Node,
     links: &Links,
     basis: Basis<'_>,
     scratch: &mut BranchScratch,
@@ -155,22 +170,27 @@ fn estimate(
     let candidate = scratch.candidates[k];
     let mut estimates = candidate.gains;
     if basis.curvature > 0.0 {
-        for (side, estimate) in estimates.iter_mut().enumerate() {
-            let moved = displacement_sq(model, node, links, &candidate, side, basis.g, scratch, sketched);
-            *estimate += 0.5 * basis.curvature * moved;
-        }
+        model.kernels.dispatch(
+            #[inline(always)]
+            || {
+                for (side, estimate) in estimates.iter_mut().enumerate() {
+                    let moved = if sketched {
+                        let matrix = (&model.sketch[..], SKETCH_DIM);
+                        displacement_sq(matrix, links, &candidate, side, basis, scratch, true)
+                    } else {
+                        let matrix = (&model.factor[..], model.stride);
+                        displacement_sq(matrix, links, &candidate, side, basis, scratch, false)
+                    };
+                    *estimate += 0.5 * basis.curvature * moved;
+                }
+            },
+        );
     }
     estimates
 }
 
 #[inline(always)]
-fn list_candidates(
-    model: &Model<'_>,
-    node: &Node,
-    links: &Links,
-    basis: Basis<'_>,
-    scratch: &mut BranchScratch,
-) {
+fn list_candidates(model: &Model<'_>, links: &Links, basis: Basis<'_>, scratch: &mut BranchScratch) {
     scratch.candidates.clear();
     scratch.position.clear();
     scratch.position.resize(links.segment_starts.len() - 1, 0);
@@ -182,7 +202,7 @@ fn list_candidates(
     for (&i, &k) in links.members.iter().zip(&links.member_class) {
         let (g, k) = (basis.g[i as usize], k as usize);
         scratch.class_cost[k] = if g < scratch.class_cost[k] { g } else { scratch.class_cost[k] };
-        scratch.class_mass[k] += node.z[i as usize];
+        scratch.class_mass[k] += basis.z[i as usize];
     }
     scratch.class_span.clear();
     scratch.class_span.resize(links.classes.len(), (0, 0));
@@ -218,18 +238,30 @@ fn order_segments(
         let bounds = &bounds[segments.clone()];
         scratch.order.sort_by(|&a, &b| bounds[a as usize].total_cmp(&bounds[b as usize]));
     }
+    scratch.dead.clear();
     for (position, &segment) in scratch.order.iter().enumerate() {
         scratch.position[segments.start + segment as usize] = position as u32;
+        scratch.dead.push(bounds[segments.start + segment as usize] == f64::INFINITY);
     }
-    let position = &scratch.position[segments];
+    scratch.any_dead = scratch.dead.contains(&true);
+    let (position, dead) = (&scratch.position[segments], &scratch.dead);
     for link in links.links_of(feature) {
         for k in link.first_class as usize..link.end_class as usize {
             let runs = links.runs_of(&links.classes[k]);
             let span = if categorical {
                 let all = runs.iter().flat_map(|&(a, b)| a..b).map(|s| position[s as usize]);
-                all.fold((NONE, 0), |(low, high), p| (low.min(p), high.max(p)))
+                let alive = all.filter(|&p| !dead[p as usize]);
+                let span = alive.fold((NONE, 0), |(low, high), p| (low.min(p), high.max(p)));
+                if span.0 == NONE { (0, 0) } else { span }
             } else {
-                (runs[0].0, runs[0].1 - 1)
+                let (mut low, mut high) = (runs[0].0, runs[0].1 - 1);
+                while scratch.any_dead && low < high && dead[low as usize] {
+                    low += 1;
+                }
+                while scratch.any_dead && low < high && dead[high as usize] {
+                    high -= 1;
+                }
+                (low, high)
             };
             scratch.class_span[k] = span;
         }
@@ -239,7 +271,7 @@ fn order_segments(
 /// Cheapest item of a link at each position.
 #[inline(always)]
 fn fill_table(links: &Links, number: usize, first_segment: usize, n: usize, scratch: &mut BranchScratch) {
-    let BranchScratch { table, position, class_cost, .. } = scratch;
+    let BranchScratch { table, position, class_cost, dead, any_dead, .. } = scratch;
     let link = &links.links[number];
     table.clear();
     table.resize(n, if link.has_free { class_cost[link.end_class as usize] } else { f64::INFINITY });
@@ -249,6 +281,11 @@ fn fill_table(links: &Links, number: usize, first_segment: usize, n: usize, scra
                 let entry = &mut table[position[first_segment + segment] as usize];
                 *entry = if class_cost[k] < *entry { class_cost[k] } else { *entry };
             }
+        }
+    }
+    if *any_dead {
+        for (entry, _) in table.iter_mut().zip(&*dead).filter(|(_, dead)| **dead) {
+            *entry = f64::INFINITY;
         }
     }
 }
@@ -301,7 +338,12 @@ fn score_prefixes(
             mass[p] += left.min(begins[p]);
         }
     }
+    let mut alive_before = false;
     for p in 1..n {
+        alive_before |= !scratch.dead[p - 1];
+        if !alive_before || scratch.dead[p] {
+            continue;
+        }
         let gains = [scratch.gains[0][p], scratch.gains[1][p]];
         let score = pre_score(gains, scratch.mass[p], need);
         scratch.candidates.push(Candidate {
@@ -324,7 +366,13 @@ fn score_singles(
 ) {
     let n = feature.n_segments as usize;
     // Position 0 alone is a prefix already.
+    if scratch.dead.iter().filter(|dead| !**dead).count() < 3 {
+        return;
+    }
     for p in 1..n as u32 {
+        if scratch.dead[p as usize] {
+            continue;
+        }
         let (mut gains, mut mass) = ([0.0; 2], 0.0);
         for link_number in feature.first_link as usize..feature.end_link as usize {
             let link = &links.links[link_number];
@@ -366,30 +414,25 @@ fn covers(links: &Links, class: usize, feature: &FeatureLinks, position: u32, po
 }
 
 impl BlockSums {
-    fn reset(&mut self, node: &Node) {
+    fn reset(&mut self, basis: Basis<'_>) {
         self.known.clear();
-        self.known.resize(node.n_blocks(), false);
+        self.known.resize(basis.n_blocks(), false);
     }
 
     /// `sum z v` of a block.
-    fn sum(
-        &mut self,
-        model: &Model<'_>,
-        node: &Node,
-        (matrix, stride): (&[f64], usize),
-        block: usize,
-    ) -> &[f64] {
-        if self.sums.len() < node.n_blocks() * stride {
-            self.sums.resize(node.n_blocks() * stride, 0.0);
+    #[inline(always)]
+    fn sum(&mut self, basis: Basis<'_>, (matrix, stride): (&[f64], usize), block: usize) -> &[f64] {
+        if self.sums.len() < basis.n_blocks() * stride {
+            self.sums.resize(basis.n_blocks() * stride, 0.0);
         }
         let sum = &mut self.sums[block * stride..(block + 1) * stride];
         if !self.known[block] {
             self.known[block] = true;
             sum.fill(0.0);
-            for i in node.block(block) {
-                if node.z[i] > 0.0 {
-                    let item = node.items[i] as usize;
-                    model.kernels.add_scaled(sum, node.z[i], &matrix[item * stride..(item + 1) * stride]);
+            for i in basis.block(block) {
+                if basis.z[i] > 0.0 {
+                    let item = basis.items[i] as usize;
+                    add_scaled(sum, basis.z[i], &matrix[item * stride..(item + 1) * stride]);
                 }
             }
         }
@@ -397,28 +440,30 @@ impl BlockSums {
     }
 }
 
+#[inline(always)]
+fn add_scaled(target: &mut [f64], factor: f64, row: &[f64]) {
+    for (t, r) in target.iter_mut().zip(row) {
+        *t += factor * r;
+    }
+}
+
 /// `|D|^2`, where `D` moves `u` when the node is restricted to one side: the weight of items that only touch the other side goes to the
 /// remaining items of their block in proportion, or to the cheapest remaining one when no weight is left.
-#[expect(clippy::too_many_arguments, reason = "one call site, all of it read")]
+#[inline(always)]
 fn displacement_sq(
-    model: &Model<'_>,
-    node: &Node,
+    (matrix, stride): (&[f64], usize),
     links: &Links,
     candidate: &Candidate,
     side: usize,
-    g: &[f64],
+    basis: Basis<'_>,
     scratch: &mut BranchScratch,
     sketched: bool,
 ) -> f64 {
     let feature = &links.features[candidate.feature as usize];
     let BranchScratch { class_span, class_mass, position, sketch, exact, .. } = scratch;
-    let (matrix, stride, sums) = if sketched {
-        (&model.sketch[..], SKETCH_DIM, sketch)
-    } else {
-        (&model.factor[..], model.stride, exact)
-    };
+    let sums = if sketched { sketch } else { exact };
     let row = |i: u32| {
-        let item = node.items[i as usize] as usize;
+        let item = basis.items[i as usize] as usize;
         &matrix[item * stride..(item + 1) * stride]
     };
     let mut displacement = std::mem::take(&mut sums.displacement);
@@ -447,27 +492,35 @@ fn displacement_sq(
         let share = if left > 1e-6 { 1.0 / left } else { 1.0 };
         for k in classes.clone().filter(|&k| class_mass[k] > 0.0 && gone(k)) {
             for &i in links.members_of(&links.classes[k]) {
-                if node.z[i as usize] > 0.0 {
-                    model.kernels.add_scaled(&mut displacement, -share * node.z[i as usize], row(i));
+                if basis.z[i as usize] > 0.0 {
+                    add_scaled(&mut displacement, -share * basis.z[i as usize], row(i));
                 }
             }
         }
         let block = link.block as usize;
         if left > 1e-6 {
-            let sum = sums.sum(model, node, (matrix, stride), block);
-            model.kernels.add_scaled(&mut displacement, lost / left, sum);
+            let sum = sums.sum(basis, (matrix, stride), block);
+            add_scaled(&mut displacement, lost / left, sum);
             continue;
         }
         let is_gone = |i: usize| {
             let holds = |k: usize| links.members_of(&links.classes[k]).contains(&(i as u32));
             classes.clone().any(|k| gone(k) && holds(k))
         };
-        let heir = node.block(block).filter(|&i| !is_gone(i)).min_by(|&a, &b| g[a].total_cmp(&g[b]));
+        let g = basis.g;
+        let heir = basis.block(block).filter(|&i| !is_gone(i)).min_by(|&a, &b| g[a].total_cmp(&g[b]));
         if let Some(heir) = heir {
-            model.kernels.add_scaled(&mut displacement, lost, row(heir as u32));
+            add_scaled(&mut displacement, lost, row(heir as u32));
         }
     }
-    let length_sq = if any { model.kernels.dot(&displacement, &displacement) } else { 0.0 };
+    let mut length = [0.0; 4];
+    if any {
+        for four in displacement.chunks_exact(4) {
+            for k in 0..4 {
+                length[k] += four[k] * four[k];
+            }
+        }
+    }
     sums.displacement = displacement;
-    length_sq
+    (length[0] + length[1]) + (length[2] + length[3])
 }

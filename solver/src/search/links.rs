@@ -353,10 +353,17 @@ impl Links {
         self.segment_cells.resize((base as usize) + n_cells, 0);
         self.class_fill.clear();
         self.class_fill.extend_from_slice(&self.segment_starts[first..first + n_segments]);
-        for (cell, &segment) in bits(cells).zip(&self.segment_of) {
-            let slot = &mut self.class_fill[segment as usize];
-            self.segment_cells[*slot as usize] = cell as u32;
-            *slot += 1;
+        let mut rank = 0;
+        for (w, &word) in cells.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                let cell = 64 * w as u32 + rest.trailing_zeros();
+                rest &= rest - 1;
+                let slot = &mut self.class_fill[self.segment_of[rank] as usize];
+                rank += 1;
+                self.segment_cells[*slot as usize] = cell;
+                *slot += 1;
+            }
         }
     }
 

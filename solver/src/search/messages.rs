@@ -24,7 +24,8 @@ pub(crate) struct MessageScratch {
     /// `[n_links, n_segments]` of one variable.
     table: Vec<f64>,
     mean: Vec<f64>,
-    pub(crate) sweeps: u64,
+    /// Sweeps of the last call that are part of its result.
+    pub(crate) sweeps: u8,
 }
 
 /// Largest number of message sweeps at a node.
@@ -67,6 +68,7 @@ fn send_here(
         * magnitude
         * (4.0 * links.links.len() as f64 + 8.0 * (MAX_SWEEPS * links.features.len()) as f64);
     let mut bound = base + plain;
+    scratch.sweeps = 0;
     if bound >= cutoff || !links.features.iter().any(|f| f.end_link - f.first_link >= 2) {
         return bound;
     }
@@ -87,6 +89,7 @@ fn send_here(
     if bound < base + plain {
         scratch.reduced.clear();
         scratch.reduced.extend_from_slice(g);
+        scratch.sweeps = 0;
         bound = base + sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
     }
     bound

@@ -2,6 +2,7 @@
 
 mod branching;
 mod cells;
+mod certify;
 mod driver;
 mod kernels;
 mod links;
@@ -16,6 +17,7 @@ mod relax;
 mod report;
 mod subtree;
 
+pub use certify::certify;
 pub use options::{ProgressCallback, SearchOptions};
 pub use problem::{LeafLimit, Problem};
 pub use report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
@@ -30,6 +32,24 @@ pub enum SearchError {
     /// A setting is out of range.
     #[error("search options: {0}")]
     Options(String),
+}
+
+/// Why a certificate was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertifyError {
+    /// The problem or the options are refused.
+    #[error(transparent)]
+    Search(SearchError),
+    /// The report's status is neither optimal nor infeasible.
+    #[error("only a finished proof (status optimal or infeasible) can be certified")]
+    NotProved,
+    /// The problem has parts that certificates do not cover.
+    #[error("certificates do not cover {0}")]
+    Unsupported(&'static str),
+    /// A limit or interrupt ended the work, or a constrained cell could not be decided.
+    #[error("the certificate was not finished within the limits")]
+    Limit,
 }
 
 /// Finds the point with the smallest objective and proves it.

@@ -96,50 +96,75 @@ fn relax_convex(
     node: &mut Node,
     scratch: &mut RelaxScratch,
     cutoff: f64,
-    Deviation { kappa, prior }: Deviation,
+    deviation: Deviation,
 ) -> Relaxation {
-    let kernels = model.kernels;
-    let g = &mut scratch.g;
-    g.clear();
-    g.resize(node.items.len(), 0.0);
-    let deviation_floor = 1e-7 * prior.sqrt();
+    scratch.g.clear();
+    scratch.g.resize(node.items.len(), 0.0);
     let mut sweeps = 0;
     loop {
-        let norm_sq = kernels.dot(&node.u, &node.u);
-        let s = (prior - norm_sq).max(0.0).sqrt().max(deviation_floor);
-        let a = kappa / s;
-        kernels.row_dots(&model.factor, model.stride, &node.items, &node.u, g);
+        let Tangent { relaxation, norm_sq, s } = tangent(model, node, &mut scratch.g, deviation);
         scratch.passes += 1;
-        let mut linear = 0.0;
-        for ((g, &item), &z) in g.iter_mut().zip(&node.items).zip(&node.z) {
-            let c = model.cost[item as usize];
-            *g = c + a * *g;
-            linear += z * c;
-        }
-        let along = a * kernels.dot(&node.u, &node.fixed);
-        let length = kappa * (prior * (norm_sq + s * s)).sqrt() / s;
-        let (minima, magnitude) = block_minima(node, g);
-        // Dot products of length `dim` with |u|, |v|; then the sum over trees.
-        let dots = f64::EPSILON
-            * (model.stride as f64 + 8.0)
-            * a
-            * norm_sq.sqrt()
-            * (model.norm_sum + norm_sq.sqrt());
-        let total = magnitude + node.mean.abs() + model.constant.abs() + along.abs() + length;
-        let margin = 2.0 * dots + summation_margin(model.trees.len(), total);
-        let base = node.mean + along - length - margin;
-        let bound = base + minima;
-        let value = node.mean + linear - kappa * s;
+        let costs = node.items.iter().zip(&node.z);
+        let linear: f64 = costs.map(|(&item, &z)| z * model.cost[item as usize]).sum();
+        let value = node.mean + linear - deviation.kappa * s;
+        let bound = relaxation.bound;
         let done = bound >= cutoff
             || value - bound < 1e-7 * value.abs().max(1e-3)
             || sweeps >= MAX_SWEEPS
             || (value < cutoff && (sweeps > 0 || value - bound < 0.2 * (cutoff - value)));
         if done {
-            return Relaxation { bound, base, curvature: a };
+            return relaxation;
         }
-        sweep(model, node, g, norm_sq, Deviation { kappa, prior });
+        sweep(model, node, &mut scratch.g, norm_sq, deviation);
         sweeps += 1;
         scratch.passes += 1;
+    }
+}
+
+/// A tangent bound with its length and deviation.
+struct Tangent {
+    relaxation: Relaxation,
+    norm_sq: f64,
+    s: f64,
+}
+
+/// The tangent bound at the node's `u`; the costs of the items go to `g`.
+fn tangent(model: &Model<'_>, node: &Node, g: &mut [f64], Deviation { kappa, prior }: Deviation) -> Tangent {
+    let kernels = model.kernels;
+    let norm_sq = kernels.dot(&node.u, &node.u);
+    let s = (prior - norm_sq).max(0.0).sqrt().max(1e-7 * prior.sqrt());
+    let a = kappa / s;
+    kernels.row_dots(&model.factor, model.stride, &node.items, &node.u, g);
+    for (g, &item) in g.iter_mut().zip(&node.items) {
+        *g = model.cost[item as usize] + a * *g;
+    }
+    let along = a * kernels.dot(&node.u, &node.fixed);
+    let length = kappa * (prior * (norm_sq + s * s)).sqrt() / s;
+    let (minima, magnitude) = block_minima(node, g);
+    // Dot products of length `dim` with |u|, |v|; then the sum over trees.
+    let dots =
+        f64::EPSILON * (model.stride as f64 + 8.0) * a * norm_sq.sqrt() * (model.norm_sum + norm_sq.sqrt());
+    let total = magnitude + node.mean.abs() + model.constant.abs() + along.abs() + length;
+    let margin = 2.0 * dots + summation_margin(model.trees.len(), total);
+    let base = node.mean + along - length - margin;
+    Tangent { relaxation: Relaxation { bound: base + minima, base, curvature: a }, norm_sq, s }
+}
+
+/// Rounds the node's `u` to f32, as a certificate stores it, and bounds the node by the tangent there.
+pub(crate) fn relax_on_record(
+    model: &Model<'_>,
+    node: &mut Node,
+    scratch: &mut RelaxScratch,
+    relaxation: Relaxation,
+) -> Relaxation {
+    match model.deviation {
+        Some(deviation) if deviation.kappa > 0.0 => {
+            for u in &mut node.u {
+                *u = f64::from(*u as f32);
+            }
+            tangent(model, node, &mut scratch.g, deviation).relaxation
+        }
+        _ => relaxation,
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
+use crate::certificate::{ProofEnd, ProofNode, ProofRound};
 use crate::constraints::Limits;
 use crate::region::Range;
 
@@ -16,7 +17,7 @@ use super::model::Model;
 use super::node::{Changed, FilterScratch, Node, OpenNode, overlaps};
 use super::options::SearchOptions;
 use super::pool::{Pool, Undecided, settle};
-use super::relax::{RelaxScratch, relax};
+use super::relax::{RelaxScratch, relax, relax_on_record};
 
 /// What every worker reads.
 #[derive(Debug)]
@@ -64,11 +65,16 @@ pub(crate) struct Worker {
     local: LocalSearch,
     stack: Vec<(Node, Option<usize>)>,
     free: Vec<Node>,
+    /// The node as it was before items were fixed.
     old_items: Vec<u32>,
+    old_starts: Vec<u32>,
+    old_z: Vec<f64>,
     candidates: Vec<(f64, u32, u32)>,
     vector: Vec<f64>,
     products: Vec<f64>,
     words: Vec<u64>,
+    /// Collects what a certificate says about the node at hand.
+    record: Option<ProofNode>,
 }
 
 enum Verdict {
@@ -126,6 +132,53 @@ impl Worker {
         outcome
     }
 
+    /// Searches the whole tree below the pool's cutoff depth first and writes down why each node holds nothing better. `None` when the limits end it,
+    /// or a constrained cell stays undecided.
+    pub(crate) fn certify(
+        &mut self,
+        ctx: &Context<'_>,
+        root: &OpenNode,
+        pool: Pool,
+    ) -> Option<Vec<ProofNode>> {
+        /// Not among the nodes that start a local search.
+        const SERIAL: u64 = FIRST_SEARCHES + 1;
+        let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
+        let mut node = self.free.pop().unwrap_or_default();
+        node.build(ctx.model, &root.cells, root.bound, &root.weights);
+        self.stack.push((node, None));
+        let mut proof = Vec::new();
+        while let Some((mut node, split)) = self.stack.pop() {
+            if ctx.must_stop() {
+                self.stack.clear();
+                return None;
+            }
+            let changed = match split {
+                None => Changed::Everything,
+                Some(feature) => {
+                    self.filter.mark(feature, ctx.model.n_features());
+                    Changed::Marked
+                }
+            };
+            // Every node stands on its own evidence.
+            node.bound = f64::NEG_INFINITY;
+            self.record = Some(ProofNode::default());
+            let verdict = self.process(ctx, &mut node, changed, SERIAL, &mut outcome);
+            let mut record = self.record.take().expect("set above");
+            match verdict {
+                Verdict::Closed => self.free.push(node),
+                Verdict::Branch => {
+                    let split = &mut self.branch.split;
+                    record.end = ProofEnd::Split { feature: split.feature as u32, left: split.left.clone() };
+                    // The left child comes first in the proof.
+                    split.estimates = [0.0, 1.0];
+                    self.push_children(ctx.model, node);
+                }
+            }
+            proof.push(record);
+        }
+        (outcome.undecided.count == 0).then_some(proof)
+    }
+
     fn push_children(&mut self, model: &Model<'_>, mut node: Node) {
         let split = &self.branch.split;
         let mut left = self.free.pop().unwrap_or_default();
@@ -163,10 +216,19 @@ impl Worker {
             }
             changed = Changed::Marked;
             if self.enumerate(ctx, node, outcome) {
+                if let Some(record) = &mut self.record {
+                    record.end = ProofEnd::Enumerated;
+                }
                 return Verdict::Closed;
             }
             let mut cutoff = ctx.cutoff(&outcome.pool);
-            let relaxation = relax(model, node, &mut self.relax, cutoff);
+            let mut relaxation = relax(model, node, &mut self.relax, cutoff);
+            if let Some(record) = &mut self.record {
+                relaxation = relax_on_record(model, node, &mut self.relax, relaxation);
+                let dim = model.problem.objective.quadratic.as_ref().map_or(0, |q| q.dim);
+                let u = node.u.iter().take(dim).map(|&u| u as f32).collect();
+                record.rounds.push(ProofRound { u, sweeps: 0 });
+            }
             node.bound = node.bound.max(relaxation.bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
@@ -174,6 +236,9 @@ impl Worker {
             self.links.build(model, node);
             let costs = (&self.relax.g[..], relaxation.base);
             let bound = messages::send(model.kernels, &self.links, node, costs, cutoff, &mut self.messages);
+            if let Some(round) = self.record.as_mut().and_then(|record| record.rounds.last_mut()) {
+                round.sweeps = self.messages.sweeps;
+            }
             node.bound = node.bound.max(bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
@@ -187,25 +252,26 @@ impl Worker {
             if !self.fix(model, node, bound, cutoff) {
                 return Verdict::Closed;
             }
-            if node.items.len() < n_items {
-                let pairs = node.n_blocks() <= 2;
-                if (round < MAX_ROUNDS && 10 * node.items.len() < 7 * n_items) || pairs {
-                    continue;
-                }
-                self.align_costs(model, node);
-                self.links.build(model, node);
-                messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
+            let few = node.n_blocks() <= 2;
+            if node.items.len() < n_items
+                && ((round < MAX_ROUNDS && 10 * node.items.len() < 7 * n_items) || few)
+            {
+                continue;
             }
+            self.align(model, node);
+            let need = cutoff - node.bound;
             let basis = Basis {
+                items: &self.old_items,
+                starts: &self.old_starts,
+                z: &self.old_z,
                 g: &self.relax.g,
                 segment_bound: &self.messages.segment_bound,
                 curvature: relaxation.curvature,
-                need: (cutoff - node.bound).max(1e-12),
+                need: if need.is_finite() { need.max(1e-12) } else { 1.0 },
             };
-            let basis = Basis { need: if basis.need.is_finite() { basis.need } else { 1.0 }, ..basis };
-            if !branching::choose(model, node, &self.links, basis, &mut self.branch) {
-                debug_assert!(false, "two leaves of a tree within one box differ in some variable");
-                return Verdict::Closed;
+            if !branching::choose(model, &self.links, basis, &mut self.branch) {
+                // What is left does not differ within what the links still show; they are rebuilt in another round.
+                continue;
             }
             for gain in &mut self.branch.split.gains {
                 *gain += relaxation.bound;
@@ -260,6 +326,7 @@ impl Worker {
     fn fix(&mut self, model: &Model<'_>, node: &mut Node, bound: f64, cutoff: f64) -> bool {
         self.old_items.clear();
         self.old_items.extend_from_slice(&node.items);
+        self.old_starts.clone_from(&node.starts);
         let mut dropped = false;
         for b in 0..node.n_blocks() {
             let threshold = cutoff - bound + self.messages.block_min[b];
@@ -302,24 +369,41 @@ impl Worker {
         !(dropped || any_cell) || node.filter(model, &mut self.filter, Changed::Marked)
     }
 
-    /// Brings the costs kept from the relaxation in line with the items that are left.
-    fn align_costs(&mut self, model: &Model<'_>, node: &Node) {
-        let _ = model;
-        let mut old = 0;
-        for (new, &item) in node.items.iter().enumerate() {
-            while self.old_items[old] != item {
-                old += 1;
+    /// Brings what the relaxation and the links hold in line with a node that lost items and cells since.
+    fn align(&mut self, model: &Model<'_>, node: &Node) {
+        self.old_z.clear();
+        if self.old_items.len() == node.items.len() {
+            self.old_z.extend_from_slice(&node.z);
+        } else {
+            let mut kept = node.items.iter().zip(&node.z).peekable();
+            for (position, &item) in self.old_items.iter().enumerate() {
+                match kept.peek() {
+                    Some(&(&next, &z)) if next == item => {
+                        self.old_z.push(z);
+                        kept.next();
+                    }
+                    _ => {
+                        self.old_z.push(0.0);
+                        self.relax.g[position] = f64::INFINITY;
+                    }
+                }
             }
-            self.relax.g[new] = self.relax.g[old];
-            self.messages.reduced[new] = self.messages.reduced[old];
-            old += 1;
+            // The one item left of a decided block is not in the node any more.
+            for block in self.old_starts.windows(2) {
+                let block = block[0] as usize..block[1] as usize;
+                if self.relax.g[block.clone()].iter().all(|&g| g == f64::INFINITY) {
+                    self.relax.g[block].fill(0.0);
+                }
+            }
         }
-        self.relax.g.truncate(node.items.len());
-        self.messages.reduced.truncate(node.items.len());
-        self.messages.block_min.clear();
-        for b in 0..node.n_blocks() {
-            let min = self.messages.reduced[node.block(b)].iter().fold(f64::INFINITY, |a, &x| a.min(x));
-            self.messages.block_min.push(min);
+        for feature in &self.links.features {
+            let words = &node.cells[model.cells.words(feature.feature as usize)];
+            for segment in self.links.segments(feature) {
+                let cell = self.links.cells(segment)[0] as usize;
+                if words[cell / 64] >> (cell % 64) & 1 == 0 {
+                    self.messages.segment_bound[segment] = f64::INFINITY;
+                }
+            }
         }
     }
 

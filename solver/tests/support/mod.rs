@@ -1,6 +1,8 @@
 //! Instances and posteriors for tests and benches: plain, slow code from the definitions.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod random;
+
 use std::path::{Path, PathBuf};
 
 use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, Variable};

@@ -1,0 +1,131 @@
+//! The verifier's own view of cells and leaves, straight from the definitions.
+
+use crate::domain::Domain;
+use crate::forest::{Forest, Node, Rule};
+use crate::level_set::LevelSet;
+use crate::region::{Range, Region};
+
+/// For each variable, which cells are kept.
+pub(super) type CellBox = Vec<Vec<bool>>;
+
+/// Cells of a variable: the pieces between thresholds that hold an allowed value, or the levels.
+#[derive(Clone, Debug)]
+pub(super) enum VariableCells {
+    Pieces(Vec<(f64, f64)>),
+    Levels(usize),
+}
+
+/// A leaf that some cells reach.
+#[derive(Clone, Debug)]
+pub(super) struct CellLeaf {
+    /// Number in the forest.
+    pub(super) leaf: usize,
+    /// Variables that restrict it, and the cells it lies on.
+    pub(super) on: Vec<(usize, Vec<bool>)>,
+}
+
+impl VariableCells {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Pieces(pieces) => pieces.len(),
+            Self::Levels(n) => *n,
+        }
+    }
+}
+
+/// Cells of every variable.
+pub(super) fn variable_cells(domains: &[Domain], forest: &Forest) -> Vec<VariableCells> {
+    let mut cuts = vec![Vec::new(); domains.len()];
+    for node in forest.trees().iter().flat_map(|tree| &tree.nodes) {
+        if let Node::Split { feature, rule: Rule::Threshold(threshold), .. } = node {
+            cuts[*feature].push(*threshold);
+        }
+    }
+    let cells = |(domain, mut cuts): (&Domain, Vec<f64>)| match domain {
+        Domain::Categorical { levels } => VariableCells::Levels(*levels),
+        Domain::Discrete(values) if values.is_empty() => VariableCells::Pieces(Vec::new()),
+        _ => {
+            cuts.push(f64::INFINITY);
+            cuts.sort_by(f64::total_cmp);
+            let mut pieces = Vec::new();
+            let mut above = f64::NEG_INFINITY;
+            for cut in cuts {
+                pieces.extend(domain.within(above, cut));
+                above = above.max(cut.next_up());
+            }
+            VariableCells::Pieces(pieces)
+        }
+    };
+    domains.iter().zip(cuts).map(cells).collect()
+}
+
+/// The reachable leaves of every tree.
+pub(super) fn tree_leaves(forest: &Forest, cells: &[VariableCells]) -> Vec<Vec<CellLeaf>> {
+    let full: CellBox = cells.iter().map(|c| vec![true; c.len()]).collect();
+    let tree = |t: usize| {
+        let mut leaves = Vec::new();
+        let mut stack = vec![(0, full.clone())];
+        while let Some((at, on)) = stack.pop() {
+            match &forest.trees()[t].nodes[at] {
+                Node::Leaf { leaf, .. } => {
+                    if on.iter().all(|cells| cells.contains(&true)) {
+                        let restricted = on.iter().enumerate().filter(|(_, cells)| cells.contains(&false));
+                        let on = restricted.map(|(f, cells)| (f, cells.clone())).collect();
+                        leaves.push(CellLeaf { leaf: forest.leaf_offset(t) + leaf, on });
+                    }
+                }
+                Node::Split { feature, rule, left, right } => {
+                    let goes_left = |j: usize| match &cells[*feature] {
+                        VariableCells::Pieces(pieces) => rule.goes_left(pieces[j].1),
+                        VariableCells::Levels(_) => rule.goes_left(j as f64),
+                    };
+                    let (mut below, mut above) = (on.clone(), on);
+                    for j in 0..cells[*feature].len() {
+                        below[*feature][j] &= goes_left(j);
+                        above[*feature][j] &= !goes_left(j);
+                    }
+                    stack.push((*right, above));
+                    stack.push((*left, below));
+                }
+            }
+        }
+        leaves
+    };
+    (0..forest.n_trees()).map(tree).collect()
+}
+
+/// The smallest region around a non-empty box.
+pub(super) fn hull(cells: &[VariableCells], on: &CellBox) -> Region {
+    let range = |(cells, on): (&VariableCells, &Vec<bool>)| match cells {
+        VariableCells::Pieces(pieces) => {
+            let kept = || pieces.iter().zip(on).filter(|(_, on)| **on).map(|(piece, _)| piece);
+            Range::Interval {
+                lower: kept().map(|p| p.0).fold(f64::INFINITY, f64::min),
+                upper: kept().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max),
+            }
+        }
+        VariableCells::Levels(n) => Range::Levels(LevelSet::from_indices(*n, (0..*n).filter(|&j| on[j]))),
+    };
+    Region(cells.iter().zip(on).map(range).collect())
+}
+
+/// Drops cells outside a region; returns whether any was dropped.
+pub(super) fn intersect(cells: &[VariableCells], on: &mut CellBox, region: &Region) -> bool {
+    let mut changed = false;
+    for ((cells, on), range) in cells.iter().zip(on).zip(&region.0) {
+        for (j, kept) in on.iter_mut().enumerate() {
+            let touches = match (cells, range) {
+                (VariableCells::Pieces(pieces), Range::Interval { lower, upper }) => {
+                    pieces[j].1 >= *lower && pieces[j].0 <= *upper
+                }
+                (VariableCells::Levels(_), Range::Levels(set)) => set.contains(j),
+                _ => false,
+            };
+            if *kept && !touches {
+                *kept = false;
+                changed = true;
+            }
+        }
+    }
+    changed
+}

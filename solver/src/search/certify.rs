@@ -1,0 +1,64 @@
+//! Writes the proof of a finished search: the tree is searched once more, depth first and below the known bound, on record.
+
+use std::time::Instant;
+
+use crate::certificate::{Certificate, digest, unsupported};
+
+use super::local::Neighbours;
+use super::model::Model;
+use super::node::OpenNode;
+use super::options::SearchOptions;
+use super::pool::{Found, Pool};
+use super::problem::Problem;
+use super::report::{Report, Status};
+use super::subtree::{Context, Worker};
+use super::{CertifyError, SearchError};
+
+/// Slack, relative to the size of the bound, between what the search proved and what the certificate claims: the verifier rounds outward.
+const SLACK: f64 = 1e-9;
+
+/// Proves on record that no allowed point lies below the bound of a finished search (less a slack of 1e-9, relative). Takes about as long as the search
+/// on one thread did; `options` gives the time limit and the interrupt flag.
+///
+/// # Errors
+/// A report that is neither optimal nor infeasible, a problem with parts that certificates do not cover, or a limit reached.
+pub fn certify(
+    problem: &Problem<'_>,
+    report: &Report,
+    options: &SearchOptions,
+) -> Result<Certificate, CertifyError> {
+    options.validate()?;
+    problem.validate()?;
+    if let Some(part) = unsupported(problem) {
+        return Err(CertifyError::Unsupported(part));
+    }
+    let bound = match report.status {
+        Status::Optimal => report.best_bound,
+        Status::Infeasible => f64::INFINITY,
+        Status::Feasible | Status::Unknown => return Err(CertifyError::NotProved),
+    };
+    let incumbent = report.incumbent.as_ref().map(|i| (i.objective, i.x.clone()));
+    let claimed = if bound.is_finite() { bound - SLACK * bound.abs().max(1.0) } else { bound };
+    let digest = digest(problem);
+    let Some(model) = Model::new(problem) else {
+        return Ok(Certificate { digest, bound: claimed, incumbent: None, nodes: vec![Default::default()] });
+    };
+    let options = SearchOptions { gap: 0.0, absolute_gap: 0.0, k_best: 1, progress: None, ..options.clone() };
+    let neighbours = Neighbours::new(&model);
+    let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
+    let context = Context { model: &model, neighbours: &neighbours, options: &options, deadline };
+    let mut pool = Pool::new(1);
+    if bound.is_finite() {
+        // Stands for "everything at or above the bound is of no interest".
+        pool.insert(&Found { objective: bound, leaves: Vec::new(), x: Vec::new() });
+    }
+    let root = OpenNode { bound: f64::NEG_INFINITY, cells: model.cells.full().into(), weights: Box::new([]) };
+    let nodes = Worker::default().certify(&context, &root, pool).ok_or(CertifyError::Limit)?;
+    Ok(Certificate { digest, bound: claimed, incumbent, nodes })
+}
+
+impl From<SearchError> for CertifyError {
+    fn from(error: SearchError) -> Self {
+        Self::Search(error)
+    }
+}

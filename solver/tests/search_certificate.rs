@@ -1,0 +1,91 @@
+//! Proofs on file: every one verifies, no altered one does.
+
+mod support;
+
+use leafgp_solver::certificate::{Certificate, Refusal, verify};
+use leafgp_solver::search::certify;
+use leafgp_solver::{Problem, SearchOptions, Status, minimize};
+use support::random::random_parts;
+use support::{instance_files, read_instance, shared};
+
+#[test]
+fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
+    let mut proofs = 0;
+    for seed in 0..600 {
+        let mut parts = random_parts(seed);
+        parts.excluded.clear();
+        parts.limits.clear();
+        if parts.objective.quadratic.as_ref().is_some_and(|q| q.kappa < 0.0 || q.kappa > 100.0) {
+            continue;
+        }
+        let problem = Problem::new(&parts.domains, &parts.forest, &parts.objective);
+        let options = SearchOptions::default();
+        let report = minimize(&problem, &options).unwrap();
+        let certificate = certify(&problem, &report, &options).unwrap();
+        let bytes = certificate.write();
+        assert_eq!(Certificate::read(&bytes).unwrap(), certificate);
+        let verified = verify(&problem, &certificate).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_eq!(verified.nodes, certificate.n_nodes());
+        let Some(best) = report.incumbent else { continue };
+        assert_eq!(verified.objective, Some(best.objective));
+        assert!(
+            verified.bound <= report.best_bound
+                && verified.bound >= report.best_bound - 2e-9 * report.best_bound.abs().max(1.0)
+        );
+        proofs += 1;
+        // Any byte altered: refused.
+        for k in 0..bytes.len().min(64) {
+            let mut altered = bytes.clone();
+            altered[(k * 37) % bytes.len()] ^= 1 << (k % 8);
+            assert!(matches!(Certificate::read(&altered), Err(Refusal::Format(_))));
+        }
+        // Cut short: refused.
+        assert!(Certificate::read(&bytes[..bytes.len() - 1]).is_err());
+        // Another problem: refused.
+        let mut other = parts.objective.clone();
+        other.constant += 1e-3;
+        let other = Problem::new(&parts.domains, &parts.forest, &other);
+        assert_eq!(verify(&other, &certificate), Err(Refusal::OtherProblem));
+    }
+    assert!(proofs > 300, "only {proofs} proofs");
+}
+
+fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {
+    let Some(shared) = shared() else { return };
+    for file in instance_files(&shared.join("instances").join(folder)) {
+        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
+        if !keep(&name) {
+            continue;
+        }
+        let instance = read_instance(&file);
+        let constraints = instance.compile_constraints();
+        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+        if let Some(constraints) = &constraints {
+            problem = problem.with_constraints(constraints);
+        }
+        let mut options = SearchOptions::default();
+        options.start_points.clone_from(&instance.x);
+        let report = minimize(&problem, &options).unwrap();
+        assert_eq!(report.status, Status::Optimal);
+        let certificate = certify(&problem, &report, &options).unwrap();
+        let size = certificate.write().len();
+        let verified = verify(&problem, &certificate).unwrap_or_else(|e| panic!("{name}: {e}"));
+        println!("{name}: {} nodes, {size} bytes, gap {:.2e}", verified.nodes, verified.gap);
+        assert!(size < 20_000_000, "{name}: {size} bytes");
+        assert!(verified.gap <= 1.001e-4, "{name}: {}", verified.gap);
+    }
+}
+
+#[test]
+fn proofs_of_small_instances_verify() {
+    check_folder("plain", |name| name.contains("-m10-") || name.contains("-m25-"));
+    check_folder("constrained", |name| name.contains("-m10-"));
+}
+
+/// `cargo test --release -p leafgp-solver --test search_certificate -- --ignored`
+#[test]
+#[ignore = "a minute and more"]
+fn proofs_of_all_instances_verify() {
+    check_folder("plain", |_| true);
+    check_folder("constrained", |_| true);
+}
