@@ -157,7 +157,8 @@ fn terms_of_a_million_are_met_as_written() {
             })
             .collect();
         let limits = Limits { nodes: 5_000, ..Limits::default() };
-        let (x, _) = set.project(&Region::full(set.domains()), &centre, 1e-3, limits.clone()).nearest.unwrap();
+        let (x, _) =
+            set.project(&Region::full(set.domains()), &centre, 1e-3, limits.clone()).nearest.unwrap();
         // The constraints in plain f64, without tolerance.
         assert!(0.0025 * (x[3] + x[5]) <= 1.0);
         assert!(0.0025 * (x[4] + x[6] - x[3]) <= 1.0);
@@ -173,8 +174,12 @@ fn variables_of_no_live_constraint_are_never_split() {
     // x2 is free: splitting it would never end. x0 decides.
     let domains = [Domain::Integer { lower: 0.0, upper: 3.0 }, continuous(0.0, 1.0), continuous(0.0, 1.0)];
     let set = build(&domains, &["x0 == 2 or x0 == 1", "x1^2 + x1 == 0.75"]);
-    let projection =
-        set.project(&Region::full(&domains), &[3.0, 0.9, 0.123], 1e-6, Limits { nodes: 60, ..Limits::default() });
+    let projection = set.project(
+        &Region::full(&domains),
+        &[3.0, 0.9, 0.123],
+        1e-6,
+        Limits { nodes: 60, ..Limits::default() },
+    );
     let (x, d) = projection.nearest.unwrap();
     assert!(x[0] == 2.0 && (x[1] - 0.5).abs() < 1e-8 && x[2] == 0.123);
     assert!(projection.bound >= d * (1.0 - 1e-5), "{projection:?}", projection = projection.bound);

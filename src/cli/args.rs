@@ -45,6 +45,8 @@ pub enum Command {
     Fit(FitArgs),
     /// Solve one acquisition problem to proven optimality.
     Solve(SolveArgs),
+    /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
+    Verify(VerifyArgs),
 }
 
 /// How results are printed.
@@ -212,12 +214,29 @@ pub struct SolveArgs {
     /// The acquisition problem (JSON).
     #[arg(value_name = "INSTANCE.json")]
     pub instance: PathBuf,
+    /// Write the proof to a file that `leafgp verify` re-checks; only for a finished proof.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// How the report is printed.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Limits of the proof.
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// `leafgp verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArgs {
+    /// The acquisition problem (JSON).
+    #[arg(value_name = "INSTANCE.json")]
+    pub instance: PathBuf,
+    /// The proof.
+    #[arg(value_name = "CERTIFICATE")]
+    pub certificate: PathBuf,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -15,6 +15,7 @@ mod run;
 mod solve;
 mod suggest;
 mod text_table;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Verify(args) => verify::command(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));
     exit_code(result, &mut output)

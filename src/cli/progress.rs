@@ -40,6 +40,11 @@ impl Meter {
         Self { bar }
     }
 
+    /// True when nobody sees the meter.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
     /// One evaluation is done.
     pub(super) fn step(&self, message: String) {
         self.bar.set_message(message);

@@ -40,16 +40,34 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         parallel: args.parallel,
         context: Context { interrupt: Some(interrupt), progress: None },
     };
-    let meter = Meter::bar(engine::planned(&optimizer, &settings), output);
-    let mut rows = Vec::new();
+    let total = engine::planned(&optimizer, &settings);
+    let meter = Meter::bar(total, output);
+    let mut rows: Vec<StepRow> = Vec::new();
     let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut |optimizer, step| {
         // What others added to the file meanwhile counts from the next suggestion on.
-        let history = file.append(optimizer.problem(), &[(step.suggestion.point.clone(), step.outcome)])?;
+        let lost = !rows.is_empty() && !file.path().exists();
+        rows.push(StepRow { step: step.clone(), best: None });
+        let unsaved = if lost { &rows[..] } else { &rows[rows.len() - 1..] };
+        let unsaved: Vec<_> =
+            unsaved.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
+        let history = file.append(optimizer.problem(), &unsaved)?;
+        if lost {
+            output.warning(&format!(
+                "{} was deleted during the run; this run's {} rows are written again",
+                file.path().display(),
+                unsaved.len()
+            ));
+        }
         *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history);
-        meter.step(
-            optimizer.best().map_or("no value yet".into(), |best| format!("best {}", short(best.value))),
-        );
-        rows.push(StepRow { step: step.clone(), best: optimizer.best().map(|best| best.value) });
+        let best = optimizer.best().map(|best| best.value);
+        let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
+        if meter.is_hidden() {
+            output.note(&format!("evaluation {} of {total}: {}, {shown}", step.number, outcome_text(step)));
+        }
+        meter.step(shown);
+        if let Some(row) = rows.last_mut() {
+            row.best = best;
+        }
         Ok::<(), Failure>(())
     });
     drop(meter);
@@ -66,7 +84,17 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         );
         return Err(Failure::Interrupted(message));
     }
-    Ok(Status::Done)
+    // Experiments that all failed are no answer.
+    Ok(if optimizer.best().is_some() { Status::Done } else { Status::NoAnswer })
+}
+
+/// What came of an evaluation, in a few words.
+fn outcome_text(step: &Step) -> String {
+    match (step.outcome, &step.failure) {
+        (Outcome::Done(value), _) => short(value),
+        (_, Some(failure)) => format!("failed: {failure}"),
+        (_, None) => "failed".to_owned(),
+    }
 }
 
 /// A finished evaluation and the best value after it.

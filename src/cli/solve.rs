@@ -16,6 +16,7 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
+use crate::file::write_whole;
 use crate::instance::Instance;
 use crate::problem::Settings;
 
@@ -52,6 +53,12 @@ pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) ->
         return Err(Failure::Interrupted(
             "interrupted: the report holds what was found and proved so far".into(),
         ));
+    }
+    if let Some(path) = &args.certificate {
+        let refuse = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+        let certificate =
+            search::certify(&search_problem, &report, &options).map_err(|e| Failure::NoAnswer(refuse(&e)))?;
+        write_whole(path, &certificate.write()).map_err(|e| Failure::Input(refuse(&e)))?;
     }
     match report.status {
         SearchStatus::Optimal | SearchStatus::Feasible => Ok(Status::Done),

@@ -21,22 +21,34 @@ use crate::problem::Problem;
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
-    let history = read_history(&file, &problem, output)?;
     if args.append {
         file.check_writable(&problem)?;
     }
-    let optimizer = Optimizer::with_history(problem, &history);
+    let interrupt = interrupt::flag();
+    let context =
+        |meter: &Meter| Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
+
+    let mut history = read_history(&file, &problem, output)?;
+    let (optimizer, suggestions, interrupted) = loop {
+        let optimizer = Optimizer::with_history(problem.clone(), &history);
+        let meter = Meter::spinner(output);
+        let suggestions = optimizer.ask_many(args.n, &context(&meter));
+        drop(meter);
+        let suggestions = suggestions?;
+        let interrupted = interrupt.load(Ordering::Relaxed);
+        if args.append && !interrupted {
+            let rows: Vec<_> = suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
+            if file.append_after(&problem, history.rows.len(), &rows)?.is_none() {
+                // Somebody added rows meanwhile: what is suggested must know of them.
+                history = file.read(&problem)?;
+                continue;
+            }
+        }
+        break (optimizer, suggestions, interrupted);
+    };
     if let Some(path) = &args.export_instance {
         export_instance(&optimizer, path)?;
     }
-
-    let interrupt = interrupt::flag();
-    let meter = Meter::spinner(output);
-    let context = Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
-    let suggestions = optimizer.ask_many(args.n, &context);
-    drop(meter);
-    let suggestions = suggestions?;
-    let interrupted = interrupt.load(Ordering::Relaxed);
 
     let mut warnings = history.warnings.clone();
     for suggestion in &suggestions {
@@ -44,17 +56,13 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     }
     if suggestions.len() < args.n && !interrupted {
         warnings.push(format!(
-            "only {} of {} experiments: every other feasible cell is taken",
+            "only {} of {} experiments: every other feasible point is taken",
             suggestions.len(),
             args.n
         ));
     }
     for warning in &warnings[history.warnings.len()..] {
         output.note(warning);
-    }
-    if args.append && !interrupted {
-        let rows: Vec<_> = suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
-        file.append(optimizer.problem(), &rows)?;
     }
     let best = optimizer.best();
     match args.format {

@@ -24,6 +24,8 @@ const MAX_START_POINTS: usize = 64;
 /// The projection's own share of the time limit, and its search nodes: what it finds late is hardly nearer.
 const CENTRE_SHARE: f64 = 0.1;
 const CENTRE_NODES: usize = 2_000;
+/// Nodes spent on the question whether the set is feasible at all before a design is made.
+const FIRST_NODES: usize = 2_000;
 
 /// What the caller of a proposal may want besides the answer.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +65,11 @@ pub(super) fn ask(
     surrogate.believe(&training)?;
 
     let report = maximise(problem, &surrogate, &training, observations.len(), context)?;
+    if report.status == Status::Infeasible {
+        // Not one cell is left; inside the taken ones there may still be new points.
+        let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
+        return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
+    }
     decode(problem, &surrogate, report, observations.len(), &limits)
 }
 
@@ -116,6 +123,12 @@ fn design_point(
             point
         })
         .collect();
+    // An infeasible set would keep the design busy for long.
+    let full = Region::full(problem.constraints.domains());
+    let first = problem.constraints.decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
+    if first == Decision::Infeasible {
+        return Err(infeasible(problem, limits));
+    }
     let mut rng = stream(problem.settings.seed, Purpose::Design, observations.len());
     let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
     let suggestion = |point: Vec<f64>| Suggestion {
@@ -126,7 +139,11 @@ fn design_point(
     if let Some(point) = design.into_iter().next() {
         return Ok(Some(suggestion(shorten_point(problem, point))));
     }
-    match problem.constraints.decide(&Region::full(problem.constraints.domains()), limits.clone()) {
+    let decision = match first {
+        Decision::Undecided(_) => problem.constraints.decide(&full, limits.clone()),
+        decided => decided,
+    };
+    match decision {
         // The design gave up, but here is a new point all the same.
         Decision::Feasible(point) if !existing.contains(&point) => Ok(Some(suggestion(point))),
         Decision::Feasible(_) => Ok(None),
@@ -194,9 +211,8 @@ fn decode(
     limits: &Limits,
 ) -> Result<Suggestion, EngineError> {
     let Some(incumbent) = report.incumbent else {
-        return Err(match report.status {
-            Status::Infeasible => no_cell_left(problem, limits),
-            _ => EngineError::NoIncumbent { reason: format!("the search stopped: {}", report.stop_reason) },
+        return Err(EngineError::NoIncumbent {
+            reason: format!("the search stopped: {}", report.stop_reason),
         });
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
@@ -225,12 +241,4 @@ fn decode(
         )
     });
     Ok(Suggestion { point, proof: Some(proof), note })
-}
-
-/// Nothing is left: because of the constraints alone, or because the rest is taken.
-fn no_cell_left(problem: &Problem, limits: &Limits) -> EngineError {
-    match problem.constraints.decide(&Region::full(problem.constraints.domains()), limits.clone()) {
-        Decision::Infeasible => infeasible(problem, limits),
-        Decision::Feasible(_) | Decision::Undecided(_) => EngineError::SpaceExhausted,
-    }
 }

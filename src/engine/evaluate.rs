@@ -1,10 +1,9 @@
 //! Where objective values come from: a built-in function, or a command of the user's.
 
 use std::io::{Read, Write};
-use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
+use std::process::{Child, Command as Process, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::functions::Benchmark;
@@ -12,6 +11,10 @@ use crate::problem::Problem;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(5);
+/// How long a stopped command may take to end by itself before it is killed.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long to wait for the end of the output once the command itself has ended: what it left in the background may hold the pipe for ever.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What an evaluation gave.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +58,13 @@ pub struct Command {
 }
 
 impl Command {
+    /// The command in a process group of its own, so that it can be stopped with everything it started.
     fn shell(&self) -> Process {
         let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
         let mut process = Process::new(shell);
         process.arg(flag).arg(&self.command);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut process, 0);
         process
     }
 
@@ -84,12 +90,16 @@ impl Evaluate for Command {
         std::thread::spawn(move || {
             let _ = stdin.write_all(input.as_bytes());
         });
-        let (sender, output) = mpsc::channel();
+        let output = Arc::new(Mutex::new(Vec::new()));
+        let (sender, ended) = mpsc::channel();
+        let collected = Arc::clone(&output);
         std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let read = stdout.read_to_end(&mut bytes).map(|_| bytes);
-            // The receiver is gone after a time-out.
-            let _ = sender.send(read);
+            let mut chunk = [0; 4096];
+            while let Ok(n @ 1..) = stdout.read(&mut chunk) {
+                keep_tail(&mut collected.lock().unwrap_or_else(PoisonError::into_inner), &chunk[..n]);
+            }
+            // Nobody waits any more after a time-out.
+            let _ = sender.send(());
         });
 
         let started = Instant::now();
@@ -101,13 +111,12 @@ impl Evaluate for Command {
             }
             let timed_out = self.timeout.is_some_and(|limit| started.elapsed() >= limit);
             if timed_out || self.interrupted() {
-                // It may have ended in between; then there is nothing to kill.
-                let _ = child.kill();
-                let _ = child.wait();
+                let seconds = started.elapsed().as_secs_f64();
+                stop(&mut child);
                 return if self.interrupted() {
                     Evaluation::Interrupted
                 } else {
-                    Evaluation::Failed(format!("no answer within {:.1} s", started.elapsed().as_secs_f64()))
+                    Evaluation::Failed(format!("no answer within {seconds:.1} s"))
                 };
             }
             std::thread::sleep(POLL);
@@ -118,12 +127,38 @@ impl Evaluate for Command {
         if !status.success() {
             return Evaluation::Failed(format!("the command ended with {status}"));
         }
-        match output.recv() {
-            Ok(Ok(bytes)) => last_number(&String::from_utf8_lossy(&bytes)),
-            Ok(Err(error)) => Evaluation::Failed(format!("the command's output could not be read: {error}")),
-            Err(_) => Evaluation::Failed("the command's output was lost".into()),
-        }
+        // Either the end of the output or enough waiting for it.
+        let _ = ended.recv_timeout(LAST_WORDS);
+        let output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        last_number(&String::from_utf8_lossy(&output))
     }
+}
+
+/// Appends output, forgetting what is too long ago to be in the last line of any sensible length.
+fn keep_tail(output: &mut Vec<u8>, chunk: &[u8]) {
+    const KEPT: usize = 1 << 16;
+    output.extend_from_slice(chunk);
+    if output.len() > 2 * KEPT {
+        output.drain(..output.len() - KEPT);
+    }
+}
+
+/// Ends a command and all it started: politely, then not.
+fn stop(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{Signal, killpg};
+        let group = nix::unistd::Pid::from_raw(child.id() as i32);
+        // It may have ended in between; then there is nothing to stop.
+        let _ = killpg(group, Signal::SIGTERM);
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(POLL);
+        }
+        let _ = killpg(group, Signal::SIGKILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// The number on the last line that is not blank.
@@ -178,6 +213,29 @@ mod tests {
                 other => panic!("{command}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_a_command_leaves_in_the_background_is_not_waited_for() {
+        let started = std::time::Instant::now();
+        assert_eq!(evaluate("sleep 30 & echo 5", None), Evaluation::Value(5.0));
+        assert!(started.elapsed() < Duration::from_secs(20), "it waited for the background process");
+    }
+
+    #[test]
+    fn a_time_out_stops_everything_the_command_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("still-running");
+        let command = format!("(sleep 1; touch '{}') & sleep 30; echo 1", mark.display());
+        assert!(matches!(evaluate(&command, Some(0.2)), Evaluation::Failed(_)));
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!mark.exists(), "the background process outlived its command");
+    }
+
+    #[test]
+    fn only_the_last_line_of_a_long_output_matters() {
+        let chatter = "i=0; while [ $i -lt 20000 ]; do echo progress $i; i=$((i+1)); done; echo 1.5";
+        assert_eq!(evaluate(chatter, None), Evaluation::Value(1.5));
     }
 
     #[test]

@@ -72,6 +72,26 @@ impl HistoryFile {
         .map_err(|e| self.with_unsaved(e, problem, rows))
     }
 
+    /// [`HistoryFile::append`], but only while the table still has `n_rows` rows: `None`, and nothing written, when somebody was faster.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append`].
+    pub fn append_after(
+        &self,
+        problem: &Problem,
+        n_rows: usize,
+        rows: &[(Vec<f64>, Outcome)],
+    ) -> Result<Option<History>, HistoryError> {
+        let changed = std::cell::Cell::new(false);
+        let history = self
+            .rewrite(problem, |sheet| {
+                changed.set(sheet.interpret(problem)?.rows.len() != n_rows);
+                if changed.get() { Ok(sheet) } else { sheet.with_header(problem)?.with_rows(problem, rows) }
+            })
+            .map_err(|e| self.with_unsaved(e, problem, rows))?;
+        Ok((!changed.get()).then_some(history))
+    }
+
     /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more). Returns the whole history.
     ///
     /// # Errors

@@ -75,6 +75,40 @@ fn a_command_measures_and_its_failures_are_kept_as_such() {
 
 #[cfg(unix)]
 #[test]
+fn failures_alone_are_no_answer() {
+    let folder = folder_with(MIXED, "");
+    let ended = folder.run(&[
+        "run",
+        "p.toml",
+        "--evaluate",
+        "no-such-program",
+        "--iterations",
+        "1",
+        "--initial",
+        "2",
+    ]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(
+        ended.stderr.contains("evaluation 1 of 3: failed") && ended.stdout.contains("status: 127"),
+        "{ended:?}"
+    );
+    assert_eq!(rows(&folder.read("p.csv")), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_deleted_during_the_run_is_written_again() {
+    let folder = folder_with(MIXED, "");
+    let arguments =
+        ["run", "p.toml", "--evaluate", "rm -f p.csv; echo 9.75", "--iterations", "2", "--initial", "2"];
+    let ended = folder.run(&arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(rows(&folder.read("p.csv")), 4);
+    assert!(ended.stderr.contains("was deleted"), "{}", ended.stderr);
+}
+
+#[cfg(unix)]
+#[test]
 fn experiments_side_by_side_are_distinct_and_reproducible() {
     let run = || {
         let folder = folder_with(MIXED, "");

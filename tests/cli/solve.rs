@@ -63,6 +63,27 @@ fn an_infeasible_instance_ends_with_code_1_and_a_report() {
 }
 
 #[test]
+fn a_written_proof_is_verified_and_an_altered_one_refused() {
+    let folder = folder_with(MIXED, &mixed_history(30));
+    assert_eq!(folder.run(&["suggest", "p.toml", "--export-instance", "i.json"]).code, 0);
+    let report = folder.run(&["solve", "i.json", "--certificate", "proof", "--format", "json"]).json();
+    let verified = folder.run(&["verify", "i.json", "proof", "--format", "json"]).json();
+    assert_eq!(verified["verified"], true);
+    assert_eq!(verified["objective"], report["objective"]);
+    let (proved, reported) = (verified["bound"].as_f64().unwrap(), report["bound"].as_f64().unwrap());
+    assert!(proved <= reported && reported - proved <= 1e-8 * reported.abs().max(1.0));
+
+    let mut bytes = std::fs::read(folder.path("proof")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    folder.write("altered", &bytes);
+    assert_ne!(folder.run(&["verify", "i.json", "altered"]).code, 0);
+    folder.write("other.json", folder.read("i.json").replacen("\"kappa\":1.96", "\"kappa\":1.5", 1));
+    let ended = folder.run(&["verify", "other.json", "proof"]);
+    assert!(ended.code == 1 && ended.stderr.contains("another problem"), "{ended:?}");
+}
+
+#[test]
 fn malformed_instances_are_refused_with_the_place() {
     for (from, to, expected) in [
         ("\"right\": 2", "\"right\": 7", "tree 0, node 0"),

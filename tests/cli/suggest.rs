@@ -132,3 +132,28 @@ fn impossible_constraints_and_bad_tables_end_with_their_codes() {
     assert!(ended.stderr.contains("p.csv:3") && ended.stderr.contains("butan-1-ol"), "{ended:?}");
     assert_eq!(folder.read("p.csv"), bad);
 }
+
+#[test]
+fn suggestions_appended_at_the_same_time_are_distinct() {
+    let folder = folder_with(MIXED, &mixed_history(15));
+    let running: Vec<_> =
+        (0..4).map(|_| folder.command(&["suggest", "p.toml", "--append", "-q"]).spawn().unwrap()).collect();
+    for mut child in running {
+        assert!(child.wait().unwrap().success());
+    }
+    let one_by_one = folder_with(MIXED, &mixed_history(15));
+    assert_eq!(one_by_one.run(&["suggest", "p.toml", "--append", "-n", "4"]).code, 0);
+    assert_eq!(folder.read("p.csv"), one_by_one.read("p.csv"));
+}
+
+#[test]
+fn when_every_cell_is_taken_new_points_inside_them_are_suggested() {
+    let problem = "name = \"one\"\n[objective]\nname = \"y\"\ngoal = \"minimize\"\n[variables]\nx = { type = \"continuous\", bounds = [0.0, 1.0] }\n";
+    let folder = folder_with(problem, "x,y\n0.1,3\n0.3,1\n0.5,2\n0.7,4\n0.9,0\n");
+    assert_eq!(folder.run(&["suggest", "p.toml", "-n", "10", "--append"]).code, 0);
+    let text = folder.read("p.csv");
+    let points: std::collections::BTreeSet<&str> =
+        text.lines().skip(1).map(|row| row.split(',').next().unwrap()).collect();
+    // The model may repeat a measured point; the pending ones are all new.
+    assert!(text.lines().count() == 16 && points.len() >= 14, "{text}");
+}

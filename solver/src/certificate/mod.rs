@@ -222,7 +222,7 @@ fn fnv(bytes: &[u8]) -> u64 {
 pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
     let mut text = format!("{:?}{:?}", problem.domains(), problem.forest());
     if let Some(constraints) = problem.constraints {
-        text.push_str(&format!("{constraints:?}"));
+        text.push_str(&constraints.statement());
     }
     let mut bytes = text.into_bytes();
     let objective = problem.objective();

@@ -69,7 +69,8 @@ impl<'a> Design<'a> {
             }
             match best {
                 Some((_, x)) => {
-                    let x = Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, &full);
+                    let x =
+                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, &full);
                     // Rounding may meet a point that is there already.
                     if self.points.contains(&x) {
                         misses += 1;
@@ -296,13 +297,18 @@ impl<'a> Design<'a> {
             target.push(*self.random_values(v, range, rng).first()?);
         }
         let limits = Limits { nodes, ..self.limits.clone() };
-        let search =
-            |work: &mut Workspace, region: &Region| match Search::new(self.set, work, &target, limits.clone(), true)
-                .decision(region)
-            {
-                super::Decision::Feasible(x) => Some(x),
-                _ => None,
-            };
+        let search = |work: &mut Workspace, region: &Region| match Search::new(
+            self.set,
+            work,
+            &target,
+            limits.clone(),
+            true,
+        )
+        .decision(region)
+        {
+            super::Decision::Feasible(x) => Some(x),
+            _ => None,
+        };
         let found = search(self.work, region);
         if found.is_some() || nodes == 1 {
             return found;

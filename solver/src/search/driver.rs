@@ -9,6 +9,9 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::forest::Forest;
+use crate::objective::LeafObjective;
+
 use super::SearchError;
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::Model;
@@ -87,13 +90,28 @@ pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Repo
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
     search.push(OpenNode {
-        bound: f64::NEG_INFINITY,
+        bound: trivial_bound(problem.objective, problem.forest),
         cells: model.cells.full().into(),
         weights: Box::new([]),
     });
     search.start(&context);
     let reason = search.rounds(&context)?;
     Ok(search.report(reason))
+}
+
+/// Each tree at its best leaf, the deviation at its largest: a bound before any search, so that even the shortest limit leaves one.
+fn trivial_bound(objective: &LeafObjective, forest: &Forest) -> f64 {
+    let (mut sum, mut magnitude) = (objective.constant, objective.constant.abs());
+    for tree in 0..forest.n_trees() {
+        let leaves = &objective.linear[forest.leaf_offset(tree)..forest.leaf_offset(tree + 1)];
+        let best = leaves.iter().copied().fold(f64::INFINITY, f64::min);
+        sum += best;
+        magnitude += best.abs();
+    }
+    let deviation = objective.quadratic.as_ref().map_or(0.0, |q| q.kappa.max(0.0) * q.prior_variance.sqrt());
+    // Sums of n terms err by at most n rounding errors of their magnitude; the factor covers the square root and the product too.
+    let margin = 4.0 * f64::EPSILON * (forest.n_trees() + 4) as f64 * (magnitude + deviation);
+    sum - deviation - margin
 }
 
 impl Search<'_> {

@@ -35,11 +35,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        Limits {
-            deadline: self.deadline,
-            interrupt: self.options.interrupt.clone(),
-            ..Limits::default()
-        }
+        Limits { deadline: self.deadline, interrupt: self.options.interrupt.clone(), ..Limits::default() }
     }
 
     pub(crate) fn cutoff(&self, pool: &Pool) -> f64 {

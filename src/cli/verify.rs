@@ -1,0 +1,61 @@
+//! `leafgp verify`: re-checks the proof that `solve --certificate` wrote.
+
+use std::io::Write;
+
+use leafgp_solver::certificate::{Certificate, verify};
+use leafgp_solver::search;
+use serde_json::json;
+
+use super::Status;
+use super::args::{Format, VerifyArgs};
+use super::failure::Failure;
+use super::output::Output;
+use crate::instance::Instance;
+
+pub(super) fn command(args: &VerifyArgs, output: &mut Output) -> Result<Status, Failure> {
+    let file = args.certificate.display();
+    let instance = Instance::read(&args.instance).map_err(Failure::input)?;
+    let problem = instance.problem().map_err(Failure::input)?;
+    let mut search_problem = search::Problem::new(&problem.domains, &problem.forest, &problem.objective);
+    if !problem.constraints.is_empty() {
+        search_problem = search_problem.with_constraints(&problem.constraints);
+    }
+    let bytes = std::fs::read(&args.certificate).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    let certificate = Certificate::read(&bytes).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    let verified = match verify(&search_problem, &certificate) {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            if args.format == Format::Json {
+                output.json(&json!({ "verified": false, "reason": refusal.to_string() }))?;
+            }
+            return Err(Failure::NoAnswer(format!("{file}: the proof is refused: {refusal}")));
+        }
+    };
+    match args.format {
+        Format::Json => output.json(&json!({
+            "verified": true,
+            "objective": verified.objective,
+            "bound": verified.bound.is_finite().then_some(verified.bound),
+            "gap": verified.gap,
+            "nodes": verified.nodes,
+            "bytes": bytes.len(),
+        }))?,
+        Format::Table => match verified.objective {
+            Some(objective) => writeln!(
+                output,
+                "{}: verified: objective {objective}, no point below {}, gap {:.2e} ({} nodes, {} bytes)",
+                instance.name,
+                verified.bound,
+                verified.gap,
+                verified.nodes,
+                bytes.len()
+            )?,
+            None => writeln!(
+                output,
+                "{}: verified: there is no feasible point ({} nodes)",
+                instance.name, verified.nodes
+            )?,
+        },
+    }
+    Ok(Status::Done)
+}
