@@ -78,7 +78,7 @@ fn contraction_loses_no_feasible_point_and_never_widens() {
                             assert!(l >= lower && u <= upper && l <= u);
                         }
                         (Range::Levels(new), Range::Levels(old)) => {
-                            assert!(new.is_subset(old) && !new.is_empty())
+                            assert!(new.is_subset(old) && !new.is_empty());
                         }
                         _ => panic!("the kind of a range changed"),
                     }
