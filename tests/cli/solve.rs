@@ -97,7 +97,7 @@ fn malformed_instances_are_refused_with_the_place() {
         ("\"name\"", "name", "JSON"),
     ] {
         let folder = Folder::new();
-        folder.write("bad.json", &SMALL.replacen(from, to, 1));
+        folder.write("bad.json", SMALL.replacen(from, to, 1));
         let ended = folder.run(&["solve", "bad.json"]);
         assert_eq!(ended.code, 2, "{to}: {ended:?}");
         assert!(ended.stderr.contains("bad.json") && ended.stderr.contains(expected), "{to}: {ended:?}");
