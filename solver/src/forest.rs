@@ -197,7 +197,7 @@ impl Forest {
                 let goes_left = rule.goes_left(x[*feature]);
                 match (&mut cell.0[*feature], rule) {
                     (Range::Interval { upper, .. }, Rule::Threshold(t)) if goes_left => {
-                        *upper = upper.min(*t)
+                        *upper = upper.min(*t);
                     }
                     (Range::Interval { lower, .. }, Rule::Threshold(t)) => *lower = lower.max(t.next_up()),
                     (Range::Levels(levels), Rule::Levels(set)) => {

@@ -188,7 +188,7 @@ impl<'a> Problem<'a> {
                     q.dim
                 ));
             }
-            if !q.kappa.is_finite() || !(q.prior_variance.is_finite() && q.prior_variance >= 0.0) {
+            if !(q.kappa.is_finite() && q.prior_variance.is_finite() && q.prior_variance >= 0.0) {
                 return refuse(format!(
                     "kappa {} and prior variance {}; expected finite, the variance >= 0",
                     q.kappa, q.prior_variance
@@ -242,10 +242,8 @@ impl<'a> Problem<'a> {
                 ));
             }
         }
-        if let Some(constraints) = self.constraints {
-            if constraints.domains() != self.domains {
-                return refuse("the constraints' variables are not the problem's".into());
-            }
+        if self.constraints.is_some_and(|constraints| constraints.domains() != self.domains) {
+            return refuse("the constraints' variables are not the problem's".into());
         }
         Ok(())
     }

@@ -244,7 +244,7 @@ impl Worker {
                 return Verdict::Closed;
             }
             messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
-            if round == 1 && (serial < FIRST_SEARCHES || serial % SEARCH_EVERY == 0) {
+            if round == 1 && (serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY)) {
                 self.search_from(ctx, node, serial, outcome);
                 cutoff = ctx.cutoff(&outcome.pool);
             }
@@ -298,7 +298,7 @@ impl Worker {
             let mut any = false;
             for (f, range) in region.0.iter().enumerate() {
                 let outside = match range {
-                    Range::Interval { lower, upper } => !(lower <= upper),
+                    Range::Interval { lower, upper } => lower > upper,
                     Range::Levels(set) => set.is_empty(),
                 };
                 if outside {
