@@ -3,14 +3,14 @@
     python benches/peers/lightgbm.py [--rows 100 1000 100000 1000000] [--threads 1 2] [--repeats 5]
 
 Both sides fit from a plain table in memory: LightGBM's time is building its Dataset plus training, and training alone is
-reported too; leafgp's time is the whole of `gbdt::train`. Fits alternate, the medians are compared. Needs
+reported too; leafgp's time is the whole of `gbdt::train`. Fits alternate, the medians are compared, in wall time and in processor time (steadier on a busy
+machine). Needs
 `cargo build --release --bench gbdt_peer` (run by the script) and the packages of requirements.txt.
 """
 
 import argparse
 import json
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -36,8 +36,9 @@ def parameters(preset, threads):
     return base, 50 if preset == "paper" else 100
 
 
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def memory(key):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(key))
 
 
 def lightgbm_worker(path, threads, repeats, preset):
@@ -50,19 +51,23 @@ def lightgbm_worker(path, threads, repeats, preset):
     y = raw[2 + n_rows * n_cols :].copy()
     del raw
     params, rounds = parameters(preset, threads)
-    before, total, training = peak_mib(), [], []
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")  # forget the peak of reading the file
+    before, total, training, cpu, cpu_training = memory("VmRSS"), [], [], [], []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         data = lightgbm.Dataset(x, y, params=params)
         data.construct()
-        middle = time.perf_counter()
+        middle, cpu_middle = time.perf_counter(), time.process_time()
         booster = lightgbm.train(params, data, num_boost_round=rounds)
-        end = time.perf_counter()
+        end, cpu_end = time.perf_counter(), time.process_time()
         total.append(end - start)
         training.append(end - middle)
-    after = peak_mib()
+        cpu.append(cpu_end - cpu_start)
+        cpu_training.append(cpu_end - cpu_middle)
+    after = memory("VmHWM")
     rmse = float(np.sqrt(np.mean((booster.predict(x) - y) ** 2)))
-    report = {"seconds": total, "training": training, "train_rmse": rmse, "trees": booster.num_trees()}
+    report = {"seconds": total, "training": training, "cpu": cpu, "cpu_training": cpu_training, "train_rmse": rmse, "trees": booster.num_trees()}
     print(json.dumps(report | {"memory_before": before, "memory_after": after}))
 
 
@@ -95,7 +100,7 @@ def main():
 
     binary = build()
     print(f"LightGBM {lightgbm.__version__}; seconds are medians; ratio = LightGBM / leafgp (above 1: leafgp is faster)")
-    print("rows x columns, settings, threads | leafgp s | LightGBM s (training) | ratio (training only) | RMSE | memory MiB")
+    print("rows x columns, settings, threads | leafgp s | LightGBM s (training) | wall ratio (training only) | processor-time ratio (training only) | RMSE | memory MiB")
     for n_rows in options.rows:
         preset, n_cols = ("paper", 10) if n_rows <= 1000 else ("stock", 20)
         x, y = friedman(n_rows, n_cols, seed=n_rows)
@@ -112,15 +117,18 @@ def main():
                     arguments = [file.name, str(threads), str(inner), preset]
                     ours.append(run([binary, *arguments]))
                     theirs.append(run([sys.executable, __file__, "--worker", *arguments]))
-                own = statistics.median(s for r in ours for s in r["seconds"])
-                total = statistics.median(s for r in theirs for s in r["seconds"])
-                training = statistics.median(s for r in theirs for s in r["training"])
+                def middle(reports, key):
+                    return statistics.median(value for report in reports for value in report[key])
+
+                own, own_cpu = middle(ours, "seconds"), middle(ours, "cpu")
+                total, training = middle(theirs, "seconds"), middle(theirs, "training")
+                cpu, cpu_training = middle(theirs, "cpu"), middle(theirs, "cpu_training")
                 own_memory = min(r["memory_after"] - r["memory_before"] for r in ours)
                 memory = min(r["memory_after"] - r["memory_before"] for r in theirs)
                 print(
                     f"{n_rows} x {n_cols}, {preset}, {threads} | {own:.5f} | {total:.5f} ({training:.5f}) | "
-                    f"{total / own:.2f} ({training / own:.2f}) | {ours[0]['train_rmse']:.6f} / {theirs[0]['train_rmse']:.6f} | "
-                    f"{own_memory:.0f} / {memory:.0f}",
+                    f"{total / own:.2f} ({training / own:.2f}) | {cpu / own_cpu:.2f} ({cpu_training / own_cpu:.2f}), own {own_cpu:.5f} | "
+                    f"{ours[0]['train_rmse']:.6f} / {theirs[0]['train_rmse']:.6f} | {own_memory:.0f} / {memory:.0f}",
                     flush=True,
                 )
 

@@ -1,7 +1,8 @@
 //! Tables of projection, decision and contraction on the paper's constraint sets:
 //! `cargo bench -p leafgp-solver --bench constraints [-- SET...]`.
 //!
-//! Projection: random points of the whole domain, global to a gap of 1e-4. Decision: random boxes of 100 % to 2 % of each range.
+//! Projection: random points of the whole domain, global to a gap of 1e-4. Decision: random boxes of 100 % to 2 % of each range, half of
+//! them around a feasible point.
 
 #![allow(missing_docs, reason = "a program")]
 
@@ -51,6 +52,22 @@ fn random_box(domains: &[Domain], share: f64, rng: &mut ChaCha8Rng) -> Region {
     Region(domains.iter().map(|d| range(d, rng)).collect())
 }
 
+/// A box of `share` of each range at a random place around a point.
+fn box_around(domains: &[Domain], x: &[f64], share: f64, rng: &mut ChaCha8Rng) -> Region {
+    let mut region = random_box(domains, share, rng);
+    for ((range, domain), &v) in region.0.iter_mut().zip(domains).zip(x) {
+        if let Range::Interval { lower, upper } = range {
+            let (l, u) = domain.bounds();
+            let width = (u - l) * share;
+            let at = (v - width * rng.random::<f64>()).clamp(l, u - width);
+            (*lower, *upper) = domain.within(at.min(v), (at + width).max(v)).unwrap();
+        } else if !range.contains(v) {
+            *range = Range::Levels(LevelSet::from_indices(domain.levels().unwrap(), [v as usize]));
+        }
+    }
+    region
+}
+
 fn quantiles(times: &mut [f64]) -> (f64, f64, f64) {
     if times.is_empty() {
         return (f64::NAN, f64::NAN, f64::NAN);
@@ -76,17 +93,24 @@ fn project(name: &str, set: &Constraints) {
         }
     }
     let (median, p95, max) = quantiles(&mut times);
+    let (nodes, nodes95, _) = quantiles(&mut nodes);
     println!(
-        "{name:16} closed {closed:3}/{POINTS} (points {found})  ms median {median:8.3}  p95 {p95:8.3}  max {max:8.2}"
+        "{name:16} closed {closed:3}/{POINTS} (points {found})  ms median {median:8.3}  p95 {p95:8.3}  max {max:8.2}  \
+         nodes median {nodes} p95 {nodes95}"
     );
 }
 
 fn decide(name: &str, set: &Constraints) {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let (mut times, mut counts) = (Vec::new(), [0; 3]);
+    // Every other box holds a feasible point.
+    let inside = set.design(BOXES / 12, &[], &[], &mut rng, Limits::default());
     for i in 0..BOXES {
         let share = [1.0, 0.5, 0.25, 0.1, 0.05, 0.02][i % 6];
-        let region = random_box(set.domains(), share, &mut rng);
+        let mut region = random_box(set.domains(), share, &mut rng);
+        while i / 6 % 2 == 0 && !region.contains(&inside[i % inside.len()]) {
+            region = box_around(set.domains(), &inside[i % inside.len()], share, &mut rng);
+        }
         let start = Instant::now();
         let limits = Limits { nodes: 100_000, deadline: Some(start + Duration::from_secs(2)) };
         let decision = set.decide(&region, limits);

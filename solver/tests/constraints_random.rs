@@ -3,7 +3,7 @@
 mod constraints_support;
 
 use constraints_support::{Generator, points};
-use leafgp_solver::constraints::{Decision, Limits, Tolerance};
+use leafgp_solver::constraints::{Decision, Limits, Propagator, Tolerance};
 use leafgp_solver::{Range, Region};
 
 /// Number of random sets of each test.
@@ -38,6 +38,7 @@ fn contraction_loses_no_feasible_point_and_never_widens() {
         let problem = generator.problem();
         let set = problem.build();
         let domains = problem.domains();
+        let mut propagator = Propagator::new(&set);
         for region in [Region::full(&domains), generator.region(&domains)] {
             let inside: Vec<_> =
                 points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();
@@ -55,13 +56,29 @@ fn contraction_loses_no_feasible_point_and_never_widens() {
                     );
                 }
                 shrunk += usize::from(contracted != region);
+                // Incrementally, after one variable was cut.
+                let v = seed as usize % domains.len();
+                let mut cut = contracted.clone();
+                match &mut cut.0[v] {
+                    Range::Interval { lower, upper } => *upper = 0.5 * *lower + 0.5 * *upper,
+                    Range::Levels(levels) => {
+                        let first = levels.first().unwrap();
+                        levels.remove(first);
+                    }
+                }
+                let kept: Vec<_> = inside.iter().filter(|x| cut.contains(x)).collect();
+                let possible = !cut.0[v].is_empty() && propagator.contract(&set, &mut cut, Some(&[v]));
+                assert!(possible || kept.is_empty(), "seed {seed}: {:?} lost:\n{}", kept[0], problem.text());
+                if possible {
+                    assert!(kept.iter().all(|x| cut.contains(x)), "seed {seed}:\n{}", problem.text());
+                }
                 for (new, old) in contracted.0.iter().zip(&region.0) {
                     match (new, old) {
                         (Range::Interval { lower: l, upper: u }, Range::Interval { lower, upper }) => {
                             assert!(l >= lower && u <= upper && l <= u);
                         }
                         (Range::Levels(new), Range::Levels(old)) => {
-                            assert!(new.is_subset(old) && !new.is_empty())
+                            assert!(new.is_subset(old) && !new.is_empty());
                         }
                         _ => panic!("the kind of a range changed"),
                     }
@@ -147,4 +164,45 @@ fn decide_and_project_agree_with_enumeration() {
         "found {found}, proved {proved}, undecided {undecided}; projections open {open}, without point {nodes_capped}"
     );
     assert_eq!((undecided, open, nodes_capped), (0, 0, 0));
+}
+
+#[test]
+fn conflicts_are_irreducible_and_redundant_constraints_follow() {
+    let (mut conflicts, mut redundant) = (0, 0);
+    for seed in 0..1_500 {
+        let problem = Generator::new(seed).problem();
+        let set = problem.build();
+        let domains = problem.domains();
+        let all = points(&domains, &Region::full(&domains));
+        let holds =
+            |c: usize, x: &[f64]| set.violations(x, Tolerance::Produce).iter().all(|v| v.constraint != c);
+        let any = |chosen: &[usize]| all.iter().any(|x| chosen.iter().all(|&c| holds(c, x)));
+        let everything: Vec<usize> = (0..set.len()).collect();
+        match set.conflict(Limits::default()) {
+            Some(conflict) => {
+                conflicts += 1;
+                assert!(!any(&conflict), "seed {seed}:\n{}", problem.text());
+                for c in &conflict {
+                    let fewer: Vec<usize> = conflict.iter().copied().filter(|k| k != c).collect();
+                    assert!(any(&fewer), "seed {seed}: {conflict:?} is reducible\n{}", problem.text());
+                }
+            }
+            None => assert!(any(&everything), "seed {seed}:\n{}", problem.text()),
+        }
+        for c in set.always_true() {
+            assert!(all.iter().all(|x| holds(c, x)), "seed {seed}: {c}\n{}", problem.text());
+        }
+        let dropped = set.redundant();
+        redundant += dropped.len();
+        let kept: Vec<usize> = everything.iter().copied().filter(|c| !dropped.contains(c)).collect();
+        for x in &all {
+            let feasible = kept.iter().all(|&c| holds(c, x));
+            assert!(
+                !feasible || dropped.iter().all(|&c| holds(c, x)),
+                "seed {seed} {dropped:?}\n{}",
+                problem.text()
+            );
+        }
+    }
+    assert!(conflicts > 300 && redundant > 100, "{conflicts} {redundant}");
 }

@@ -46,6 +46,9 @@ const MAX_BLOCKS: usize = 8;
 /// Below this many cells (rows times features) a histogram is built on the calling thread.
 pub(super) const PARALLEL_CELLS: usize = 1 << 15;
 
+/// Listed rows fetched together before they are summed: their cache misses overlap.
+const GATHER_ROWS: usize = 32;
+
 /// Builds histograms, keeping the partial ones between calls.
 #[derive(Debug, Default)]
 pub(super) struct HistogramBuilder {
@@ -209,15 +212,29 @@ impl NarrowCall<'_> {
                     add(histograms, bins, gradient, hessian);
                 }
             }
-            (Rows::Listed(rows), None) => {
-                for (&row, &gradient) in rows[self.range].iter().zip(self.gradients) {
-                    add(histograms, &data[row as usize], gradient, 1.0);
-                }
-            }
-            (Rows::Listed(rows), Some(hessians)) => {
-                for ((&row, &gradient), &hessian) in rows[self.range].iter().zip(self.gradients).zip(hessians)
+            (Rows::Listed(rows), hessians) => {
+                let rows = &rows[self.range];
+                let mut gathered = [[0u8; W]; GATHER_ROWS];
+                for (chunk, (rows, gradients)) in
+                    rows.chunks(GATHER_ROWS).zip(self.gradients.chunks(GATHER_ROWS)).enumerate()
                 {
-                    add(histograms, &data[row as usize], gradient, hessian);
+                    for (bins, &row) in gathered.iter_mut().zip(rows) {
+                        *bins = data[row as usize];
+                    }
+                    match hessians {
+                        None => {
+                            for (bins, &gradient) in gathered.iter().zip(gradients) {
+                                add(histograms, bins, gradient, 1.0);
+                            }
+                        }
+                        Some(hessians) => {
+                            let hessians = &hessians[chunk * GATHER_ROWS..];
+                            for ((bins, &gradient), &hessian) in gathered.iter().zip(gradients).zip(hessians)
+                            {
+                                add(histograms, bins, gradient, hessian);
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -236,5 +253,87 @@ fn add<const W: usize, const S: usize>(
         let entry = &mut histograms[lane][bins[lane] as usize & (S - 1)];
         entry.gradient += gradient;
         entry.hessian += hessian;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Derivatives, Entry, HistogramBuilder, Rows, derive_bin, subtract};
+    use crate::Table;
+    use crate::gbdt::GbdtSettings;
+    use crate::gbdt::bin_matrix::BinMatrix;
+    use leafgp_solver::Domain;
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
+    /// Five narrow features and a wide one; gradients are whole numbers, so that sums are exact in any order.
+    fn setting(n_rows: usize) -> (BinMatrix, Vec<f32>, Vec<f32>) {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut x = Table::new(6);
+        for i in 0..n_rows {
+            let mut row = [0.0; 6];
+            row.fill_with(|| rng.random_range(-5..6).into());
+            row[5] = i as f64;
+            x.push(&row);
+        }
+        let domains = vec![Domain::Continuous { lower: -1e9, upper: 1e9 }; 6];
+        let settings = GbdtSettings { max_bin: 500, min_data_in_bin: 1, ..GbdtSettings::default() };
+        let bins = BinMatrix::new(&x, &domains, &settings, &mut rng);
+        let mut whole = |least: i8| (0..n_rows).map(|_| f32::from(rng.random_range(least..9))).collect();
+        (bins, whole(-9), whole(1))
+    }
+
+    /// Entry by entry from the definition.
+    fn twin(bins: &BinMatrix, rows: &[u32], gradients: &[f32], hessians: Option<&[f32]>) -> Vec<Entry> {
+        let mut sums = vec![Entry::default(); bins.histogram_len];
+        for (slot, feature) in bins.features.iter().enumerate() {
+            for &row in rows {
+                let entry = &mut sums[feature.offset + bins.bin(slot, row as usize)];
+                entry.gradient += f64::from(gradients[row as usize]);
+                entry.hessian += hessians.map_or(1.0, |h| f64::from(h[row as usize]));
+            }
+        }
+        sums
+    }
+
+    #[test]
+    fn every_path_agrees_with_the_definition_and_children_sum_to_their_parent() {
+        // The sizes cover the sequential path, one block and several blocks.
+        for n_rows in [40, 20_000, 140_000] {
+            let (bins, gradients, hessians) = setting(n_rows);
+            let used = vec![true; bins.features.len()];
+            let all: Vec<u32> = (0..n_rows as u32).collect();
+            let (left, right): (Vec<u32>, Vec<u32>) = all.iter().partition(|&&row| row % 3 == 0);
+            for weights in [None, Some(&hessians[..])] {
+                let mut builder = HistogramBuilder::default();
+                let mut build = |rows: &[u32]| {
+                    let pick =
+                        |values: &[f32]| -> Vec<f32> { rows.iter().map(|&r| values[r as usize]).collect() };
+                    let (gradients, hessians) = (pick(&gradients), weights.map(pick));
+                    let derivatives = Derivatives { gradients: &gradients, hessians: hessians.as_deref() };
+                    let mut out = vec![Entry { gradient: 7.0, hessian: 7.0 }; bins.histogram_len];
+                    builder.build(&bins, Rows::Listed(rows), derivatives, &used, &mut out);
+                    out
+                };
+                let (parent, small, large) = (build(&all), build(&left), build(&right));
+                assert_eq!(parent, twin(&bins, &all, &gradients, weights));
+                assert_eq!(small, twin(&bins, &left, &gradients, weights));
+                let mut rest = parent.clone();
+                subtract(&mut rest, &small);
+                assert_eq!(rest, large);
+                let derivatives = Derivatives { gradients: &gradients, hessians: weights };
+                let mut whole = vec![Entry::default(); bins.histogram_len];
+                builder.build(&bins, Rows::All(n_rows), derivatives, &used, &mut whole);
+                assert_eq!(whole, parent);
+            }
+        }
+    }
+
+    #[test]
+    fn a_derived_bin_is_what_the_others_leave() {
+        let entry = |gradient, hessian| Entry { gradient, hessian };
+        let mut histogram = [entry(1.0, 2.0), entry(99.0, 99.0), entry(-4.0, 3.0)];
+        derive_bin(&mut histogram, 1, 10.0, 9.0);
+        assert_eq!(histogram[1], entry(13.0, 4.0));
     }
 }

@@ -77,13 +77,16 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    pub(super) fn new(y: &[f64]) -> Self {
+    /// `weights` count because gradients, kept in single precision, are products with them.
+    pub(super) fn new(y: &[f64], weights: Option<&[f64]>) -> Self {
         let magnitude = y.iter().fold(0.0f64, |largest, target| largest.max(target.abs()));
-        let scale = if magnitude == 0.0 || PLAIN_MAGNITUDES.contains(&magnitude) {
+        let heaviest = weights.into_iter().flatten().fold(1.0f64, |heaviest, &weight| heaviest.max(weight));
+        let reach = if magnitude < 1.0 { magnitude } else { magnitude * heaviest };
+        let scale = if magnitude == 0.0 || PLAIN_MAGNITUDES.contains(&reach) {
             1.0
         } else {
-            // Two steps: 2^-exponent itself may be outside the range of f64.
-            let exponent = magnitude.log2().clamp(-1000.0, 1000.0).floor() as i32;
+            // 2^-exponent itself must stay within the range of f64.
+            let exponent = reach.log2().clamp(-1000.0, 1000.0).floor() as i32;
             2.0f64.powi(-exponent)
         };
         let mut values: Vec<f64> = y.iter().map(|target| target * scale).collect();
@@ -143,12 +146,14 @@ mod tests {
 
     #[test]
     fn targets_keep_what_single_precision_would_lose() {
-        assert_eq!(Targets::new(&[0.1, 2.0]).values, [f64::from(0.1f32), 2.0]);
+        assert_eq!(Targets::new(&[0.1, 2.0], None).values, [f64::from(0.1f32), 2.0]);
         let offset = [1e6 + 0.001, 1e6];
-        assert_eq!(Targets::new(&offset).values, offset);
-        let huge = Targets::new(&[1e300, -1e300]);
+        assert_eq!(Targets::new(&offset, None).values, offset);
+        let huge = Targets::new(&[1e300, -1e300], None);
         assert!(huge.values[0].abs() < 2.0 && (huge.values[0] / huge.scale - 1e300).abs() < 1e293);
-        let tiny = Targets::new(&[1e-310, -1e-310]);
+        let tiny = Targets::new(&[1e-310, -1e-310], None);
         assert!(tiny.values[0] > 0.0 && tiny.scale.is_finite());
+        let heavy = Targets::new(&[1e20, -1e20], Some(&[1e30, 1.0]));
+        assert!(heavy.values[0] * 1e30 <= 2.0, "gradients times weights fit single precision");
     }
 }

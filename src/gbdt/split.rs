@@ -59,6 +59,8 @@ pub(super) struct SplitLimits {
     pub(super) max_cat_threshold: usize,
     pub(super) max_cat_to_onehot: usize,
     pub(super) min_data_per_group: f64,
+    /// Whether second derivatives differ between rows, so that row counts must be estimated from them.
+    pub(super) estimates_rows: bool,
 }
 
 impl SplitLimits {
@@ -74,10 +76,17 @@ impl SplitLimits {
 
 /// Number of rows behind a second-derivative sum: exact when all second derivatives of a leaf are equal, else an estimate.
 /// `per_hessian` is rows divided by second-derivative sum of the leaf.
-#[inline]
+#[inline(always)]
 pub(super) fn count_of(hessian: f64, per_hessian: f64) -> f64 {
-    (hessian * per_hessian + 0.5).trunc()
+    // Adding and taking away 2^52 rounds a positive number to a whole one without a library call; then down, as `floor`.
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    let shifted = hessian * per_hessian + 0.5;
+    let nearest = (shifted + WHOLE) - WHOLE;
+    if nearest > shifted { nearest - 1.0 } else { nearest }
 }
+
+/// Thresholds judged together: sums, gains and limits of a batch are computed in loops without branches.
+const BATCH: usize = 8;
 
 /// The bins of one numeric feature in one leaf.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +101,7 @@ pub(super) struct NumericScan<'a> {
 }
 
 /// The best threshold found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Best {
     gain: f64,
     bin: usize,
@@ -153,41 +162,91 @@ impl NumericScan<'_> {
         last_bin: usize,
         best: &mut Option<Best>,
     ) {
+        let found = match (limits.estimates_rows, limits.penalty.l1 > 0.0) {
+            (false, false) => self.scan_down_with::<false, false>(limits, total_hessian, to_beat, last_bin),
+            (false, true) => self.scan_down_with::<false, true>(limits, total_hessian, to_beat, last_bin),
+            (true, false) => self.scan_down_with::<true, false>(limits, total_hessian, to_beat, last_bin),
+            (true, true) => self.scan_down_with::<true, true>(limits, total_hessian, to_beat, last_bin),
+        };
+        if found.is_some() {
+            *best = found;
+        }
+    }
+
+    /// `ESTIMATE`: row counts are estimated per bin, else the second derivatives count rows. `L1`: there is an L1 penalty.
+    fn scan_down_with<const ESTIMATE: bool, const L1: bool>(
+        &self,
+        limits: &SplitLimits,
+        total_hessian: f64,
+        to_beat: f64,
+        last_bin: usize,
+    ) -> Option<Best> {
         let n_rows = self.leaf.count as f64;
+        let total_gradient = self.leaf.gradient;
         let per_hessian = n_rows / total_hessian;
+        // Counting second derivatives are whole up to rounding, so that half a row decides both limits at once.
+        let least_hessian = if ESTIMATE {
+            limits.min_sum_hessian_in_leaf
+        } else {
+            limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - 0.5)
+        };
+        let penalty = Penalty { l1: if L1 { limits.penalty.l1 } else { 0.0 }, ..limits.penalty };
         let (mut right_gradient, mut right_hessian, mut right_count) = (0.0, HESSIAN_EPSILON, 0.0);
-        let mut best_gain = best.map_or(f64::NEG_INFINITY, |best| best.gain);
-        for bin in (1..=last_bin).rev() {
-            let entry = self.histogram[bin];
-            right_gradient += entry.gradient;
-            right_hessian += entry.hessian;
-            right_count += count_of(entry.hessian, per_hessian);
-            if !limits.admits(right_count, right_hessian) {
-                continue;
+        let mut best = Best { gain: to_beat, default_left: true, ..Best::default() };
+        let entries = &self.histogram[1..=last_bin];
+        let mut end = entries.len();
+        for batch in entries.rchunks(BATCH) {
+            end -= batch.len();
+            // Unused places stay NaN, which passes no limit.
+            let (mut gradients, mut hessians, mut counts) = ([0.0; BATCH], [f64::NAN; BATCH], [0.0; BATCH]);
+            for (k, entry) in batch.iter().rev().enumerate() {
+                right_gradient += entry.gradient;
+                right_hessian += entry.hessian;
+                gradients[k] = right_gradient;
+                hessians[k] = right_hessian;
+                if ESTIMATE {
+                    right_count += count_of(entry.hessian, per_hessian);
+                    counts[k] = right_count;
+                }
             }
-            let left_count = n_rows - right_count;
-            let left_hessian = total_hessian - right_hessian;
-            if !limits.admits(left_count, left_hessian) {
+            let mut gains = [0.0; BATCH];
+            for k in 0..BATCH {
+                let left_hessian = total_hessian - hessians[k];
+                let mut is_valid = (hessians[k] >= least_hessian) & (left_hessian >= least_hessian);
+                if ESTIMATE {
+                    let least_count = limits.min_data_in_leaf;
+                    is_valid &= (counts[k] >= least_count) & (n_rows - counts[k] >= least_count);
+                }
+                let gain = penalty.gain(total_gradient - gradients[k], left_hessian)
+                    + penalty.gain(gradients[k], hessians[k]);
+                gains[k] = if is_valid { gain } else { f64::NEG_INFINITY };
+            }
+            // The threshold at place `k` is the upper end of bin `end + batch.len() - 1 - k`.
+            let last = end + batch.len() - 1;
+            if let Some(only) = self.only_bin {
+                for (k, gain) in gains.iter_mut().enumerate() {
+                    if only + k != last {
+                        *gain = f64::NEG_INFINITY;
+                    }
+                }
+            }
+            let largest =
+                gains.iter().fold(best.gain, |largest, &gain| if gain > largest { gain } else { largest });
+            if largest > best.gain
+                && let Some(k) = gains.iter().position(|&gain| gain == largest)
+            {
+                best.gain = largest;
+                best.bin = last - k;
+                best.left_gradient = total_gradient - gradients[k];
+                best.left_hessian = total_hessian - hessians[k];
+                best.left_count =
+                    if ESTIMATE { n_rows - counts[k] } else { ((best.left_hessian + 0.5) as u64) as f64 };
+            }
+            if total_hessian - right_hessian < limits.min_sum_hessian_in_leaf {
                 break;
             }
-            if self.only_bin.is_some_and(|only| only != bin - 1) {
-                continue;
-            }
-            let left_gradient = self.leaf.gradient - right_gradient;
-            let gain = limits.penalty.gain(left_gradient, left_hessian)
-                + limits.penalty.gain(right_gradient, right_hessian);
-            if gain > to_beat && gain > best_gain {
-                best_gain = gain;
-                *best = Some(Best {
-                    gain,
-                    bin: bin - 1,
-                    left_gradient,
-                    left_hessian,
-                    left_count,
-                    default_left: true,
-                });
-            }
         }
+        (best.gain > to_beat).then_some(best)
     }
 
     /// Thresholds from the left, missing values (the last bin) on the right.
@@ -209,7 +268,7 @@ impl NumericScan<'_> {
             first = 1;
         }
         // The same total gain must be beaten by this second scan: missing values go left unless right is better.
-        let mut best_gain = best.map_or(f64::NEG_INFINITY, |best| best.gain);
+        let mut limit = best.map_or(to_beat, |best| best.gain.max(to_beat));
         for bin in 0..n_bins - 1 {
             if bin >= first {
                 let entry = self.histogram[bin];
@@ -231,8 +290,8 @@ impl NumericScan<'_> {
             let right_gradient = self.leaf.gradient - left_gradient;
             let gain = limits.penalty.gain(left_gradient, left_hessian)
                 + limits.penalty.gain(right_gradient, right_hessian);
-            if gain > to_beat && gain > best_gain {
-                best_gain = gain;
+            if gain > limit {
+                limit = gain;
                 *best =
                     Some(Best { gain, bin, left_gradient, left_hessian, left_count, default_left: false });
             }
@@ -257,6 +316,7 @@ pub(super) mod tests {
             max_cat_threshold: 32,
             max_cat_to_onehot: 4,
             min_data_per_group: 1.0,
+            estimates_rows: false,
         }
     }
 

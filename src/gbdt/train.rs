@@ -88,7 +88,7 @@ fn boost(
     settings: &GbdtSettings,
     seed: u64,
 ) -> Ensemble {
-    let Targets { values: targets, scale } = Targets::new(y);
+    let Targets { values: targets, scale } = Targets::new(y, weights);
     let weights = single_weights(weights);
     let mut ensemble = if settings.early_stopping_round == 0 || x.n_rows() < 2 {
         boost_on(x, domains, &targets, weights.as_deref(), settings, scale, seed, None)
@@ -257,6 +257,7 @@ fn limits(settings: &GbdtSettings, scale: f64, is_weighted: bool) -> SplitLimits
         max_cat_threshold: settings.max_cat_threshold,
         max_cat_to_onehot: settings.max_cat_to_onehot,
         min_data_per_group: rows(settings.min_data_per_group),
+        estimates_rows: is_weighted,
     }
 }
 

@@ -6,6 +6,9 @@ use rayon::prelude::*;
 use super::GpError;
 use crate::Table;
 
+/// Fewer rows than this are not worth waking another thread.
+const ROWS_A_TASK: usize = 2048;
+
 /// The leaves in which the training points end: row `i` of the 0/1 matrix `Z` has a one in column `offsets[t] + leaf[i][t]` for each tree
 /// `t`. Trees with a single leaf say nothing about where points differ and are left out.
 ///
@@ -45,7 +48,8 @@ impl LeafMatrix {
         let n_rows = x.n_rows();
         let mut of_point = vec![0u32; n_rows * n_trees];
         if n_trees > 0 {
-            of_point.par_chunks_mut(n_trees).enumerate().for_each(|(i, leaves)| {
+            let rows = of_point.par_chunks_mut(n_trees).with_min_len(ROWS_A_TASK);
+            rows.enumerate().for_each(|(i, leaves)| {
                 let point = x.row(i);
                 for (slot, &tree) in leaves.iter_mut().zip(&kept) {
                     *slot = forest.trees()[tree].leaf_of(point).0 as u32;

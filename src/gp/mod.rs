@@ -24,7 +24,7 @@
 //! -2 log L = sum_k r_k^2/d_k + |y - U U'y|^2/nz + sum_k log d_k + (m - rank) log nz + m log(2 pi)
 //! ```
 //!
-//! and its gradient cost O(rank) each; 200 Adam steps in the logit coordinates of the two intervals take microseconds ([`GpSettings`]).
+//! and its gradient cost O(rank) each: 200 Adam steps in the logit coordinates of the two intervals ([`GpSettings`]) cost little next to it.
 //!
 //! The decomposition is of the smaller of two matrices. *Points*: equal rows of `Z` are gathered, `N^1/2 Z_d Z_d' N^1/2` with their
 //! numbers `N`. *Leaves*: the co-occurrence matrix `G = Z'Z`, counted tree pair by tree pair without any matrix over the points, equal

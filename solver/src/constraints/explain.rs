@@ -90,30 +90,41 @@ impl Constraints {
         matches!(relaxed_set.decide(&full, limits), Decision::Feasible(_))
     }
 
+    /// Whether a constraint is defined, and whether it holds, at every point of the domains (`false`: perhaps not).
+    fn over_the_domains(&self, constraint: usize) -> (bool, bool) {
+        let model = Model::compile(&self.program, &self.domains, &self.pieces(&[constraint]));
+        let mut state = State::new(&self.domains);
+        state.numbers.clone_from(&model.initial);
+        state.truths = vec![0; model.truths.len()];
+        let (mut defined, mut holds) = (true, true);
+        for root in &model.roots {
+            defined &= state.evaluate(&model, &root.steps);
+            holds &= state.truths[root.truth.index()] == super::propagate::CAN_TRUE;
+        }
+        (defined, holds)
+    }
+
     /// Constraints that every point of the domains satisfies.
     pub fn always_true(&self) -> Vec<usize> {
-        let holds_everywhere = |&c: &usize| {
-            let model = Model::compile(&self.program, &self.domains, &self.pieces(&[c]));
-            let mut state = State::new(&self.domains);
-            state.numbers.clone_from(&model.initial);
-            state.truths = vec![0; model.truths.len()];
-            model.roots.iter().all(|root| {
-                let defined = state.evaluate(&model, &root.steps);
-                defined && state.truths[root.truth.index()] == super::propagate::CAN_TRUE
-            })
-        };
+        let holds_everywhere = |&c: &usize| self.over_the_domains(c) == (true, true);
         (0..self.len()).filter(holds_everywhere).collect()
     }
 
     /// Constraints that follow from the others (always true ones included). Each is judged against all others; of two that say the
-    /// same, the later is listed. Conditions of variables' activity are not judged.
+    /// same, the later is listed. Conditions of variables' activity and constraints that may be undefined (which the others need not
+    /// exclude) are not judged; of an infeasible set, only what is always true is listed.
     pub fn redundant(&self) -> Vec<usize> {
         let limits = Limits { nodes: REDUNDANCY_NODES, deadline: None };
         let mut kept: Vec<usize> = (0..self.len()).collect();
+        if self.decide(&Region::full(&self.domains), limits) == Decision::Infeasible {
+            return self.always_true();
+        }
         let mut found = Vec::new();
         for c in (0..self.len()).rev() {
             let is_hierarchy = self.hierarchy.iter().any(|h| h.constraint == c);
-            if is_hierarchy
+            let (defined, _) = self.over_the_domains(c);
+            if !defined
+                || is_hierarchy
                 || matches!(self.program.get_condition(self.roots[c]), crate::expr::Condition::IsWhole(_))
             {
                 continue;

@@ -226,21 +226,16 @@ impl Constraints {
 
     /// Decides whether a box holds a feasible point.
     pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
-        let centre: Vec<f64> = region
-            .0
-            .iter()
-            .map(|range| match range {
-                Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
-                Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
-            })
-            .collect();
+        let centre: Vec<f64> = region.0.iter().map(middle).collect();
         self.pool.with(self, |work| Search::new(self, work, &centre, limits, true).decision(region))
     }
 
     /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
     /// `gap` (Eq. 11).
     pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
-        self.pool.with(self, |work| Search::new(self, work, centre, limits, false).projection(region, gap))
+        let finite = |(&c, range): (&f64, &Range)| if c.is_finite() { c } else { middle(range) };
+        let centre: Vec<f64> = centre.iter().zip(&region.0).map(finite).collect();
+        self.pool.with(self, |work| Search::new(self, work, &centre, limits, false).projection(region, gap))
     }
 
     /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where
@@ -262,5 +257,13 @@ impl Constraints {
         limits: Limits,
     ) -> Vec<Vec<f64>> {
         self.pool.with(self, |work| Design::new(self, work, existing, log_scale, limits).points(n, rng))
+    }
+}
+
+/// The middle of an interval, the first of some levels.
+fn middle(range: &Range) -> f64 {
+    match range {
+        Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
+        Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
     }
 }

@@ -7,7 +7,7 @@ use super::search::Workspace;
 
 /// Idle workspaces of one constraint set.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<Vec<Box<Workspace>>>);
+pub(super) struct Pool(Mutex<Vec<Workspace>>);
 
 impl Clone for Pool {
     fn clone(&self) -> Self {
@@ -20,7 +20,7 @@ impl Pool {
     pub(super) fn with<T>(&self, set: &Constraints, f: impl FnOnce(&mut Workspace) -> T) -> T {
         let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let free = idle().pop();
-        let mut work = free.unwrap_or_else(|| Box::new(Workspace::new(&set.model, &set.domains)));
+        let mut work = free.unwrap_or_else(|| Workspace::new(&set.model, &set.domains));
         let result = f(&mut work);
         idle().push(work);
         result

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::ast::{Ast, Binary, Kind, Member, Relation};
 use super::lexer::error;
+use super::near::nearest;
 use super::parser::parse;
 use super::program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
 use crate::constraints::{ExprError, Variable};
@@ -568,37 +569,6 @@ fn expanded(arguments: &[Ast]) -> Result<Vec<Ast>, ExprError> {
         }
     }
     Ok(out)
-}
-
-/// Names that differ from `name` by case, a prefix or a couple of typing errors, nearest first.
-fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let lower = name.to_lowercase();
-    let limit = (name.chars().count() / 3).clamp(1, 3);
-    let mut found: Vec<(usize, String)> = candidates
-        .filter_map(|candidate| {
-            let distance = edit_distance(&lower, &candidate.to_lowercase());
-            let prefix = lower.len() >= 3 && candidate.to_lowercase().starts_with(&lower);
-            (distance <= limit || prefix).then(|| (distance, format!("`{candidate}`")))
-        })
-        .collect();
-    found.sort();
-    found.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-/// Levenshtein distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

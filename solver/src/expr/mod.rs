@@ -20,6 +20,7 @@
 mod ast;
 mod check;
 mod lexer;
+mod near;
 mod parser;
 mod program;
 mod values;

@@ -383,10 +383,15 @@ impl Generator {
         let mut hierarchy = Vec::new();
         if self.rng.random_bool(0.25) {
             let v = self.rng.random_range(0..n);
-            let condition = self.condition(1);
+            // Whether a variable is active may not depend on itself.
+            let own = format!("`{}`", self.variables[v].name);
+            let candidates: Vec<Cond> = (0..20).map(|_| self.condition(1)).collect();
+            let condition = candidates.into_iter().find(|c| !c.text(&self.variables).contains(&own));
             let all = values(&self.variables[v].domain);
             let rest = self.pick(&all);
-            hierarchy.push((v, condition, rest));
+            if let Some(condition) = condition {
+                hierarchy.push((v, condition, rest));
+            }
         }
         let whole = self.rng.random_bool(0.2).then(|| self.num(2));
         Problem { variables: self.variables.clone(), conditions, hierarchy, whole }

@@ -264,7 +264,7 @@ impl Point {
             }
             // Steps have no slope; the trend is what a search direction can use.
             Operation::Floor(a) | Operation::Ceil(a) | Operation::Whole(a) => {
-                self.adjoints[a.index()] += adjoint
+                self.adjoints[a.index()] += adjoint;
             }
             Operation::If { yes, a, b, .. } => {
                 let chosen = if self.violation(model, *yes, x) <= 0.0 { a } else { b };

@@ -6,6 +6,7 @@
 
 mod compile;
 mod linear;
+mod schedule;
 
 use std::collections::BTreeMap;
 

@@ -162,7 +162,7 @@ impl Propagator {
                         self.state.forward_number(model, node).intersect(self.state.numbers[i]);
                 }
                 Step::Truth(truth) => {
-                    self.state.truths[truth.index()] = self.state.forward_truth(model, truth)
+                    self.state.truths[truth.index()] = self.state.forward_truth(model, truth);
                 }
             }
         }

@@ -198,10 +198,10 @@ impl Build<'_> {
                 Operation::Max(a, b) => self.extreme(out, node, a, b, below, true),
                 // floor(a) in [a - 1, a], ceil(a) in [a, a + 1].
                 Operation::Floor(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below)
+                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below);
                 }
                 Operation::Ceil(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below)
+                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below);
                 }
                 Operation::Whole(a) => {
                     let error = 1.01e-9 * (1.0 + value(node).magnitude());

@@ -43,12 +43,13 @@ impl Search<'_> {
         }
         let mut x = found?;
         let mut distance = self.metric.distance(self.domains, &task.variables, &x);
-        if !self.decide && distance < upper {
-            if let Some(better) = self.improve(task, roots, region, &x) {
-                let nearer = self.metric.distance(self.domains, &task.variables, &better);
-                if nearer < distance {
-                    (x, distance) = (better, nearer);
-                }
+        if !self.decide
+            && distance < upper
+            && let Some(better) = self.improve(task, roots, region, &x)
+        {
+            let nearer = self.metric.distance(self.domains, &task.variables, &better);
+            if nearer < distance {
+                (x, distance) = (better, nearer);
             }
         }
         Some((x, distance))

@@ -176,7 +176,11 @@ impl Search<'_> {
                 }
                 *op != Comparison::NotEqual
             }
-            Truth::And(parts) => parts.iter().fold(true, |all, &p| self.collect(root, p, out) && all),
+            Truth::And(parts) => {
+                // All of them, whatever the first says.
+                let undecided = parts.iter().filter(|&&p| !self.collect(root, p, out)).count();
+                undecided == 0
+            }
             Truth::Or(parts) => {
                 let possible: Vec<TruthId> = parts
                     .iter()
@@ -246,11 +250,12 @@ impl Search<'_> {
         }
         let mut value = 0.0;
         for round in 0..ROUNDS {
-            let status = self.work.qp.resume().ok()?;
-            match status {
-                Status::Infeasible { proved: true } => return None,
-                Status::Infeasible { proved: false } | Status::Unsolved => break,
-                Status::Cutoff | Status::Optimal => {}
+            match self.work.qp.resume() {
+                Ok(Status::Infeasible { proved: true }) => return None,
+                Ok(Status::Infeasible { proved: false } | Status::Unsolved) => break,
+                Ok(Status::Cutoff | Status::Optimal) => {}
+                // No data to reason with: propagation alone then.
+                Err(_) => return Some(false),
             }
             z.copy_from_slice(self.work.qp.x());
             let grown = self.work.qp.value();

@@ -1,5 +1,5 @@
 use super::super::{Evaluation, Typed};
-use super::{Scope, edit_distance};
+use super::Scope;
 use crate::constraints::Variable;
 use crate::domain::{Domain, Grid};
 use crate::expr::values::Settings;
@@ -142,10 +142,4 @@ fn names_may_not_repeat() {
     assert!(scope.name("n", id.clone()).is_err());
     assert!(scope.name("m", id).is_ok());
     assert!(scope.expression("m == 4").is_ok());
-}
-
-#[test]
-fn edit_distance_counts_changes() {
-    assert_eq!(edit_distance("radius", "raduis"), 2);
-    assert_eq!(edit_distance("", "abc"), 3);
 }
