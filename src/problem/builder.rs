@@ -201,12 +201,31 @@ impl ProblemBuilder {
                 error
             }
         };
+        // A definition may use variables and the definitions above it.
+        let refuse_definition = |number: usize, field: String, expression: &str| {
+            let unusable = self.defines[number..].iter().enumerate().map(|(k, d)| (k, d.name.clone()));
+            let (unusable, text) = (unusable.collect::<Vec<_>>(), expression.to_owned());
+            let otherwise = refuse(field, expression);
+            move |e: ExprError| {
+                let word = text.get(e.span.clone()).unwrap_or_default().trim_matches('`').to_owned();
+                let place = unusable.iter().find(|(_, name)| *name == word).map(|&(k, _)| k);
+                let mut error = otherwise(e);
+                if let Some(k) = place.filter(|_| error.message.starts_with("unknown name")) {
+                    let what = if k == 0 { "is defined by itself" } else { "is defined later" };
+                    error.message = format!("`{word}` {what}");
+                    error.expected = "variables and definitions that stand above".to_owned();
+                }
+                error
+            }
+        };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
-        for Definition { name, expr: expression, integer } in &self.defines {
+        for (number, Definition { name, expr: expression, integer }) in self.defines.iter().enumerate() {
             let field = format!("define.{}", field_name(name));
             check_name(name).map_err(|e| e.within(&field))?;
-            builder.define(name, expression, *integer).map_err(refuse(field, expression))?;
+            builder
+                .define(name, expression, *integer)
+                .map_err(refuse_definition(number, field, expression))?;
         }
         for (i, variable) in self.variables.iter().enumerate() {
             if let Some(condition) = &variable.active_if {

@@ -265,6 +265,15 @@ fn expressions_point_at_the_character() {
 }
 
 #[test]
+fn definitions_use_what_stands_above_them() {
+    refused_with(
+        "[define]\np = \"q + 1\"\nq = \"x\"\n",
+        &["p.toml:12:6:", "define.p", "`q` is defined later"],
+    );
+    refused_with("[define]\np = \"2 * p\"\n", &["p.toml:12:10:", "define.p", "`p` is defined by itself"]);
+}
+
+#[test]
 fn divisors_that_may_be_zero_are_refused_with_their_range() {
     refused_with(
         "[constraints]\nc = \"n / (x - 0.5) <= 4\"\n",
