@@ -58,15 +58,15 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
     let trees = tree_leaves(problem.forest(), &cells);
     let checker = Checker { problem, cells, trees, bound };
     let root: CellBox = checker.cells.iter().map(|c| vec![true; c.len()]).collect();
-    let mut stack = vec![root];
+    // Children keep what their parent proved useless.
+    let alive = checker.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect();
+    let mut stack = vec![State { on: root, alive }];
     let mut nodes = certificate.nodes.iter().enumerate();
-    while let Some(on) = stack.pop() {
+    while let Some(mut state) = stack.pop() {
         let Some((number, node)) = nodes.next() else {
             return Err(Refusal::Format("a node is missing".into()));
         };
         let refuse = |problem: &str| Refusal::Node { node: number, problem: problem.into() };
-        let mut state =
-            State { on, alive: checker.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect() };
         let mut closed = !checker.filter(&mut state);
         for round in &node.rounds {
             closed = closed || checker.round(&mut state, round).map_err(refuse)?;
@@ -84,11 +84,12 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
                 if f >= checker.cells.len() || left.len() != checker.cells[f].len().div_ceil(64) {
                     return Err(refuse("the split does not fit the variables"));
                 }
-                let (mut below, mut above) = (state.on.clone(), state.on);
+                let mut below = State { on: state.on.clone(), alive: state.alive.clone() };
+                let mut above = state;
                 for j in 0..checker.cells[f].len() {
                     let goes_left = left[j / 64] >> (j % 64) & 1 == 1;
-                    below[f][j] &= goes_left;
-                    above[f][j] &= !goes_left;
+                    below.on[f][j] &= goes_left;
+                    above.on[f][j] &= !goes_left;
                 }
                 stack.push(above);
                 stack.push(below);
@@ -223,7 +224,10 @@ impl Checker<'_> {
         for ((alive, costs), &min) in state.alive.iter_mut().zip(&reduced).zip(&minima) {
             let mut costs = costs.iter();
             // Written so that a NaN keeps the leaf.
-            alive.retain(|_| !(above(min, *costs.next().expect("a cost for each leaf")) >= self.bound));
+            alive.retain(|_| {
+                let useless = above(min, *costs.next().expect("a cost for each leaf")) >= self.bound;
+                !useless
+            });
         }
         Ok(!self.filter(state))
     }

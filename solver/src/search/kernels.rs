@@ -229,7 +229,7 @@ impl Kernels {
         vector: &[f64],
         out: &mut [f64],
     ) {
-        debug_assert!(stride % PAD == 0 && rows.len() == out.len());
+        debug_assert!(stride.is_multiple_of(PAD) && rows.len() == out.len());
         self.arch.dispatch(RowDots { matrix, stride, rows, vector, out });
     }
 

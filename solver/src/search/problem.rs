@@ -151,10 +151,7 @@ impl<'a> Problem<'a> {
 
     /// The box of all points of the domains with the same active leaves as `x`: where no tree changes its leaf.
     pub fn level_set(&self, x: &[f64]) -> Region {
-        let mut region = Region::full(self.domains);
-        for tree in self.forest.trees() {
-            tree.narrow_to_leaf(x, &mut region);
-        }
+        let mut region = self.forest.cell(self.domains, x);
         for (range, domain) in region.0.iter_mut().zip(self.domains) {
             if let Range::Interval { lower, upper } = range {
                 // Ends become attained values; `x` itself lies inside.
@@ -188,7 +185,7 @@ impl<'a> Problem<'a> {
                     q.dim
                 ));
             }
-            if !q.kappa.is_finite() || !(q.prior_variance.is_finite() && q.prior_variance >= 0.0) {
+            if !(q.kappa.is_finite() && q.prior_variance.is_finite() && q.prior_variance >= 0.0) {
                 return refuse(format!(
                     "kappa {} and prior variance {}; expected finite, the variance >= 0",
                     q.kappa, q.prior_variance
@@ -242,10 +239,8 @@ impl<'a> Problem<'a> {
                 ));
             }
         }
-        if let Some(constraints) = self.constraints {
-            if constraints.domains() != self.domains {
-                return refuse("the constraints' variables are not the problem's".into());
-            }
+        if self.constraints.is_some_and(|constraints| constraints.domains() != self.domains) {
+            return refuse("the constraints' variables are not the problem's".into());
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        Limits { deadline: self.deadline, ..Limits::default() }
+        Limits { deadline: self.deadline, interrupt: self.options.interrupt.clone(), ..Limits::default() }
     }
 
     pub(crate) fn cutoff(&self, pool: &Pool) -> f64 {
@@ -244,7 +244,7 @@ impl Worker {
                 return Verdict::Closed;
             }
             messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
-            if round == 1 && (serial < FIRST_SEARCHES || serial % SEARCH_EVERY == 0) {
+            if round == 1 && (serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY)) {
                 self.search_from(ctx, node, serial, outcome);
                 cutoff = ctx.cutoff(&outcome.pool);
             }
@@ -298,7 +298,7 @@ impl Worker {
             let mut any = false;
             for (f, range) in region.0.iter().enumerate() {
                 let outside = match range {
-                    Range::Interval { lower, upper } => !(lower <= upper),
+                    Range::Interval { lower, upper } => lower > upper,
                     Range::Levels(set) => set.is_empty(),
                 };
                 if outside {
@@ -419,7 +419,7 @@ impl Worker {
         }
         let mut rng = ChaCha8Rng::seed_from_u64(ctx.options.seed);
         rng.set_stream(2 + serial);
-        if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, ctx.limits(), &mut rng) {
+        if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, &ctx.limits(), &mut rng) {
             outcome.pool.insert(&found);
         }
     }
@@ -483,7 +483,7 @@ impl Worker {
                 })
             });
             if consistent
-                && settle(model, ctx.options, ctx.limits(), words, &mut outcome.pool, &mut outcome.undecided)
+                && settle(model, ctx.options, &ctx.limits(), words, &mut outcome.pool, &mut outcome.undecided)
             {
                 cutoff = ctx.cutoff(&outcome.pool);
             }
