@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let best = optimizer.best().ok_or("every experiment failed")?;
-    if best.value < 9.0 {
-        return Err(format!("expected a throughput above 9, got {}", best.value).into());
+    if best.value < 8.5 {
+        return Err(format!("expected a throughput above 8.5 (the maximum is 10), got {}", best.value).into());
     }
     Ok(())
 }

@@ -83,7 +83,8 @@ fn project(name: &str, set: &Constraints) {
     for _ in 0..POINTS {
         let centre = random_point(set.domains(), &mut rng);
         let start = Instant::now();
-        let limits = Limits { nodes: 200_000, deadline: Some(start + Duration::from_secs(5)) };
+        let limits =
+            Limits { nodes: 200_000, deadline: Some(start + Duration::from_secs(5)), ..Limits::default() };
         let projection = set.project(&full, &centre, GAP, limits);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         nodes.push(projection.nodes as f64);
@@ -112,7 +113,8 @@ fn decide(name: &str, set: &Constraints) {
             region = box_around(set.domains(), &inside[i % inside.len()], share, &mut rng);
         }
         let start = Instant::now();
-        let limits = Limits { nodes: 100_000, deadline: Some(start + Duration::from_secs(2)) };
+        let limits =
+            Limits { nodes: 100_000, deadline: Some(start + Duration::from_secs(2)), ..Limits::default() };
         let decision = set.decide(&region, limits);
         times.push(start.elapsed().as_secs_f64() * 1e6);
         counts[match decision {

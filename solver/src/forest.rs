@@ -88,29 +88,6 @@ impl Tree {
 }
 
 impl Tree {
-    /// Shrinks a box that contains `x` to its part that ends in the same leaf as `x`. Intervals are shrunk to f64 neighbours of thresholds,
-    /// not to allowed values.
-    pub fn narrow_to_leaf(&self, x: &[f64], region: &mut Region) {
-        let mut at = 0;
-        while let Node::Split { feature, rule, left, right } = &self.nodes[at] {
-            let goes_left = rule.goes_left(x[*feature]);
-            match (rule, &mut region.0[*feature]) {
-                (Rule::Threshold(t), Range::Interval { lower, upper }) => {
-                    if goes_left {
-                        *upper = upper.min(*t);
-                    } else {
-                        *lower = lower.max(t.next_up());
-                    }
-                }
-                (Rule::Levels(set), Range::Levels(levels)) => {
-                    levels.intersect_with(&if goes_left { set.clone() } else { set.complement() });
-                }
-                _ => debug_assert!(false, "a rule that does not fit its variable"),
-            }
-            at = if goes_left { *left } else { *right };
-        }
-    }
-
     /// Checks that every split fits the domains; says what does not.
     pub(crate) fn check_domains(&self, domains: &[Domain]) -> Result<(), String> {
         for (index, node) in self.nodes.iter().enumerate() {

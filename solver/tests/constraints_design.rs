@@ -200,6 +200,13 @@ fn divisors_that_may_be_zero_are_listed_with_their_range() {
     assert!(found[0].range.0 <= -0.5 && found[0].range.1 >= 1.5);
     let rescued = set(variables(2, &continuous(-1.0, 1.0)), &["x1 / (x2 + 0.5) <= 2", "x2 >= 0"]);
     assert!(rescued.check_denominators().is_empty());
+    // Half a unit beside whole numbers, and zero taken out of them by another constraint.
+    let between = set(variables(2, &integer(-3.0, 7.0)), &["x1 / (x2 + 0.5) <= 100"]);
+    assert!(between.check_denominators().is_empty());
+    let excluded = set(variables(2, &integer(-3.0, 7.0)), &["x2 != 0", "x1 / x2 <= 100"]);
+    assert!(excluded.check_denominators().is_empty());
+    let hit = set(variables(2, &integer(-3.0, 7.0)), &["x2 != 1", "x1 / x2 <= 100"]);
+    assert_eq!(hit.check_denominators().len(), 1);
     let guarded = set(variables(2, &continuous(-1.0, 1.0)), &["x2 > 0 implies x1 / x2 <= 2"]);
     assert!(guarded.check_denominators().is_empty());
     for (name, set) in sets::all() {
@@ -225,4 +232,17 @@ fn points_are_shortened_within_box_and_constraints() {
     assert!(set.is_feasible(&short, Tolerance::Produce));
     assert!(short.iter().all(|v| v.to_string().len() <= 8), "{short:?}");
     assert!(short.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-3), "{short:?}");
+}
+
+#[test]
+fn a_raised_interrupt_ends_every_question_at_once() {
+    let set = set(variables(2, &continuous(0.0, 1.0)), &["x1 + x2 == 1", "x1 * x2 >= 0.2"]);
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let limits = Limits { interrupt: Some(flag), ..Limits::default() };
+    let full = Region::full(set.domains());
+    let Decision::Undecided(why) = set.decide(&full, limits.clone()) else { panic!("decided") };
+    assert_eq!(why, "it was interrupted after 0 nodes");
+    assert_eq!(set.project(&full, &[0.0, 0.0], 1e-3, limits.clone()).nodes, 0);
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    assert!(set.design(3, &[], &[false, false], &mut rng, limits).is_empty());
 }

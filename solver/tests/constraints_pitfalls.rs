@@ -110,16 +110,16 @@ fn boxes_around_feasible_points_are_never_refuted() {
     for (name, set) in sets {
         let points = set.design(6, &[], &[], &mut rng, Limits::default());
         assert!(points.len() == 6, "{name}");
-        let limits = Limits { nodes: 300, deadline: None };
+        let limits = Limits { nodes: 300, ..Limits::default() };
         for x in &points {
             for share in [1.0, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12, 0.0] {
                 let region = box_around(set.domains(), x, share, &mut rng);
                 let mut contracted = region.clone();
                 assert!(set.contract(&mut contracted) && contracted.contains(x), "{name} {share} {x:?}");
-                assert_ne!(set.decide(&region, limits), Decision::Infeasible, "{name} {share} {x:?}");
+                assert_ne!(set.decide(&region, limits.clone()), Decision::Infeasible, "{name} {share} {x:?}");
                 // A bound above the distance of a feasible point would be a lost point too.
                 let centre: Vec<f64> = points[rng.random_range(0..points.len())].clone();
-                let projection = set.project(&region, &centre, 1e-3, limits);
+                let projection = set.project(&region, &centre, 1e-3, limits.clone());
                 let d = distance(set.domains(), x, &centre);
                 assert!(projection.bound <= d + 1e-9, "{name} {share}: {} > {d} at {x:?}", projection.bound);
             }
@@ -156,8 +156,9 @@ fn terms_of_a_million_are_met_as_written() {
                 l + (u - l) * rng.random::<f64>()
             })
             .collect();
-        let limits = Limits { nodes: 5_000, deadline: None };
-        let (x, _) = set.project(&Region::full(set.domains()), &centre, 1e-3, limits).nearest.unwrap();
+        let limits = Limits { nodes: 5_000, ..Limits::default() };
+        let (x, _) =
+            set.project(&Region::full(set.domains()), &centre, 1e-3, limits.clone()).nearest.unwrap();
         // The constraints in plain f64, without tolerance.
         assert!(0.0025 * (x[3] + x[5]) <= 1.0);
         assert!(0.0025 * (x[4] + x[6] - x[3]) <= 1.0);
@@ -173,8 +174,12 @@ fn variables_of_no_live_constraint_are_never_split() {
     // x2 is free: splitting it would never end. x0 decides.
     let domains = [Domain::Integer { lower: 0.0, upper: 3.0 }, continuous(0.0, 1.0), continuous(0.0, 1.0)];
     let set = build(&domains, &["x0 == 2 or x0 == 1", "x1^2 + x1 == 0.75"]);
-    let projection =
-        set.project(&Region::full(&domains), &[3.0, 0.9, 0.123], 1e-6, Limits { nodes: 60, deadline: None });
+    let projection = set.project(
+        &Region::full(&domains),
+        &[3.0, 0.9, 0.123],
+        1e-6,
+        Limits { nodes: 60, ..Limits::default() },
+    );
     let (x, d) = projection.nearest.unwrap();
     assert!(x[0] == 2.0 && (x[1] - 0.5).abs() < 1e-8 && x[2] == 0.123);
     assert!(projection.bound >= d * (1.0 - 1e-5), "{projection:?}", projection = projection.bound);
@@ -185,7 +190,7 @@ fn integer_equations_are_refuted_by_their_divisor() {
     let domains = vec![Domain::Integer { lower: -1e6, upper: 1e6 }; 3];
     let set = build(&domains, &["2*x0 + 4*x1 == 6*x2 + 1"]);
     assert_eq!(
-        set.decide(&Region::full(&domains), Limits { nodes: 1, deadline: None }),
+        set.decide(&Region::full(&domains), Limits { nodes: 1, ..Limits::default() }),
         Decision::Infeasible
     );
     let other = build(&domains, &["2*x0 + 4*x1 == 6*x2 + 2"]);

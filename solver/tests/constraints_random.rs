@@ -98,11 +98,11 @@ fn decide_and_project_agree_with_enumeration() {
         let problem = generator.problem();
         let set = problem.build();
         let domains = problem.domains();
-        let limits = Limits { nodes: 2_000, deadline: None };
+        let limits = Limits { nodes: 2_000, ..Limits::default() };
         for region in [Region::full(&domains), generator.region(&domains)] {
             let inside: Vec<_> =
                 points(&domains, &region).into_iter().filter(|x| problem.feasible(x)).collect();
-            match set.decide(&region, limits) {
+            match set.decide(&region, limits.clone()) {
                 Decision::Feasible(x) => {
                     found += 1;
                     assert!(
@@ -137,7 +137,7 @@ fn decide_and_project_agree_with_enumeration() {
                 terms.sum()
             };
             let best = inside.iter().map(|x| distance(x)).fold(f64::INFINITY, f64::min);
-            let projection = set.project(&region, &centre, 1e-4, limits);
+            let projection = set.project(&region, &centre, 1e-4, limits.clone());
             let context = || {
                 format!(
                     "seed {seed}: {projection:?}, best {best} from {centre:?} in {region:?}\n{}",

@@ -16,10 +16,9 @@ fn values_of(parts: &Parts, feature: usize) -> Vec<f64> {
     let mut edges = vec![];
     for tree in parts.forest.trees() {
         for node in &tree.nodes {
-            if let Node::Split { feature: f, rule: Rule::Threshold(t), .. } = node {
-                if *f == feature {
-                    edges.push(*t);
-                }
+            match node {
+                Node::Split { feature: f, rule: Rule::Threshold(t), .. } if *f == feature => edges.push(*t),
+                _ => {}
             }
         }
     }

@@ -72,7 +72,7 @@ fn decide(problem: &Problem) -> Feasibility {
     let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
     let limits = Limits { deadline: Instant::now().checked_add(limit), ..Limits::default() };
     let constraints = &problem.constraints;
-    match constraints.decide(&Region::full(constraints.domains()), limits) {
+    match constraints.decide(&Region::full(constraints.domains()), limits.clone()) {
         Decision::Feasible(point) => Feasibility::Point(point),
         Decision::Infeasible => {
             // All of them together are a true answer, if not the shortest one.

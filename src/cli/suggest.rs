@@ -34,8 +34,11 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         let meter = Meter::spinner(output);
         let suggestions = optimizer.ask_many(args.n, &context(&meter));
         drop(meter);
-        let suggestions = suggestions?;
         let interrupted = interrupt.load(Ordering::Relaxed);
+        let suggestions = match suggestions {
+            Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
+            suggestions => suggestions?,
+        };
         if args.append && !interrupted {
             let rows: Vec<_> = suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
             if file.append_after(&problem, history.rows.len(), &rows)?.is_none() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leafgp_solver::Region;
 use leafgp_solver::constraints::{Decision, Limits};
@@ -21,6 +21,11 @@ use super::training::TrainingSet;
 
 /// Most measured points offered to the search as starting points of its local search.
 const MAX_START_POINTS: usize = 64;
+/// The projection's own share of the time limit, and its search nodes: what it finds late is hardly nearer.
+const CENTRE_SHARE: f64 = 0.1;
+const CENTRE_NODES: usize = 2_000;
+/// Nodes spent on the question whether the set is feasible at all before a design is made.
+const FIRST_NODES: usize = 2_000;
 
 /// What the caller of a proposal may want besides the answer.
 #[derive(Clone, Debug, Default)]
@@ -38,9 +43,10 @@ pub(super) fn ask(
     observations: &[Observation],
     context: &Context,
 ) -> Result<Suggestion, EngineError> {
+    let limits = limits(problem, context);
     let training = TrainingSet::new(problem, observations);
     if let Some(reason) = too_little_data(problem, observations, &training)
-        && let Some(suggestion) = design_point(problem, observations, reason)?
+        && let Some(suggestion) = design_point(problem, observations, reason, &limits)?
     {
         return Ok(suggestion);
     }
@@ -52,7 +58,7 @@ pub(super) fn ask(
     let mut surrogate = Surrogate::fit(problem, &training, observations.len())?;
     if !surrogate.has_splits() {
         let reason = format!("no tree has a split yet ({} measured rows)", training.y.len());
-        if let Some(suggestion) = design_point(problem, observations, reason)? {
+        if let Some(suggestion) = design_point(problem, observations, reason, &limits)? {
             return Ok(suggestion);
         }
     }
@@ -62,9 +68,26 @@ pub(super) fn ask(
     if report.status == Status::Infeasible {
         // Not one cell is left; inside the taken ones there may still be new points.
         let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
-        return design_point(problem, observations, reason)?.ok_or(EngineError::SpaceExhausted);
+        return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
     }
-    decode(problem, &surrogate, report, observations.len())
+    decode(problem, &surrogate, report, observations.len(), &limits)
+}
+
+/// Limits of the questions to the constraints alone: the time of one proposal.
+fn limits(problem: &Problem, context: &Context) -> Limits {
+    let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
+    Limits {
+        deadline: Instant::now().checked_add(limit),
+        interrupt: context.interrupt.clone(),
+        ..Limits::default()
+    }
+}
+
+/// The projection comes after the search, which may have taken all the time: a tenth on top is its own.
+fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
+    let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings.solver.time_limit);
+    let own = Instant::now().checked_add(share);
+    Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
 }
 
 /// Why a model makes no sense yet, if so.
@@ -90,6 +113,7 @@ fn design_point(
     problem: &Problem,
     observations: &[Observation],
     reason: String,
+    limits: &Limits,
 ) -> Result<Option<Suggestion>, EngineError> {
     let existing: Vec<Vec<f64>> = observations
         .iter()
@@ -99,9 +123,14 @@ fn design_point(
             point
         })
         .collect();
+    // An infeasible set would keep the design busy for long.
+    let full = Region::full(problem.constraints.domains());
+    let first = problem.constraints.decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
+    if first == Decision::Infeasible {
+        return Err(infeasible(problem, limits));
+    }
     let mut rng = stream(problem.settings.seed, Purpose::Design, observations.len());
-    let limits = Limits::default();
-    let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits);
+    let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
     let suggestion = |point: Vec<f64>| Suggestion {
         point,
         proof: None,
@@ -110,17 +139,23 @@ fn design_point(
     if let Some(point) = design.into_iter().next() {
         return Ok(Some(suggestion(shorten_point(problem, point))));
     }
-    match problem.constraints.decide(&Region::full(problem.constraints.domains()), limits) {
+    let decision = match first {
+        Decision::Undecided(_) => problem.constraints.decide(&full, limits.clone()),
+        decided => decided,
+    };
+    match decision {
         // The design gave up, but here is a new point all the same.
         Decision::Feasible(point) if !existing.contains(&point) => Ok(Some(suggestion(point))),
         Decision::Feasible(_) => Ok(None),
-        Decision::Infeasible => Err(infeasible(problem)),
+        Decision::Infeasible => Err(infeasible(problem, limits)),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),
     }
 }
 
-fn infeasible(problem: &Problem) -> EngineError {
-    let conflict = problem.constraints.conflict(Limits::default()).unwrap_or_default();
+fn infeasible(problem: &Problem, limits: &Limits) -> EngineError {
+    // All of them together are a true answer, if not the shortest one.
+    let all = || (0..problem.constraints.len()).collect();
+    let conflict = problem.constraints.conflict(limits.clone()).unwrap_or_else(all);
     EngineError::Infeasible {
         conflict: conflict.iter().map(|&c| problem.constraints.name(c).to_owned()).collect(),
     }
@@ -173,6 +208,7 @@ fn decode(
     surrogate: &Surrogate,
     report: Report,
     n_rows: usize,
+    limits: &Limits,
 ) -> Result<Suggestion, EngineError> {
     let Some(incumbent) = report.incumbent else {
         return Err(EngineError::NoIncumbent {
@@ -180,7 +216,8 @@ fn decode(
         });
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
-    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &mut rng, Limits::default());
+    let limits = limits_of_centre(problem, limits);
+    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &mut rng, limits);
     let forest = &surrogate.trees.forest;
     if forest.active_leaves(&point) != forest.active_leaves(&incumbent.x) {
         debug_assert!(false, "the centre {point:?} left the cell {:?}", incumbent.region);

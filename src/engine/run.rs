@@ -59,7 +59,11 @@ pub fn run<E: From<EngineError>>(
     while done < total {
         let started = Instant::now();
         let n = settings.parallel.max(1).min(total - done);
-        let suggestions = optimizer.ask_many(n, &settings.context)?;
+        let suggestions = match optimizer.ask_many(n, &settings.context) {
+            // An interrupt that left no time for any point is no failure.
+            Err(_) if interrupted() => return Ok(true),
+            suggestions => suggestions?,
+        };
         let seconds = started.elapsed().as_secs_f64() / suggestions.len() as f64;
         if interrupted() {
             return Ok(true);

@@ -48,10 +48,8 @@ fn a_small_instance_by_hand() {
 #[test]
 fn an_infeasible_instance_ends_with_code_1_and_a_report() {
     let folder = Folder::new();
-    folder.write(
-        "none.json",
-        &SMALL.replace("\"X\"", "\"constraints\": [\"x0 >= 0.8\", \"x0 <= 0.7\"], \"X\""),
-    );
+    folder
+        .write("none.json", SMALL.replace("\"X\"", "\"constraints\": [\"x0 >= 0.8\", \"x0 <= 0.7\"], \"X\""));
     let ended = folder.run(&["solve", "none.json", "--format", "json"]);
     assert_eq!(ended.code, 1, "{ended:?}");
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -97,7 +95,7 @@ fn malformed_instances_are_refused_with_the_place() {
         ("\"name\"", "name", "JSON"),
     ] {
         let folder = Folder::new();
-        folder.write("bad.json", &SMALL.replacen(from, to, 1));
+        folder.write("bad.json", SMALL.replacen(from, to, 1));
         let ended = folder.run(&["solve", "bad.json"]);
         assert_eq!(ended.code, 2, "{to}: {ended:?}");
         assert!(ended.stderr.contains("bad.json") && ended.stderr.contains(expected), "{to}: {ended:?}");

@@ -55,10 +55,10 @@ impl<'a> Design<'a> {
             return Vec::new();
         }
         let mut misses = 0;
-        while self.points.len() < self.existing + n && misses < 3 {
+        while self.points.len() < self.existing + n && misses < 3 && !self.limits.must_stop() {
             let mut best: Option<(f64, Vec<f64>)> = None;
             for _ in 0..CANDIDATES {
-                if self.limits.deadline.is_some_and(|d| std::time::Instant::now() >= d) {
+                if self.limits.must_stop() {
                     break;
                 }
                 let Some(x) = self.candidate(&full, rng) else { continue };
@@ -69,7 +69,8 @@ impl<'a> Design<'a> {
             }
             match best {
                 Some((_, x)) => {
-                    let x = Search::new(self.set, self.work, &x, Limits::default(), true).shorten(&x, &full);
+                    let x =
+                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, &full);
                     // Rounding may meet a point that is there already.
                     if self.points.contains(&x) {
                         misses += 1;
@@ -117,7 +118,7 @@ impl<'a> Design<'a> {
         let mut steps = 0;
         while let Some(region) = pending.pop() {
             steps += 1;
-            if steps > 20_000 || self.limits.deadline.is_some_and(|d| std::time::Instant::now() >= d) {
+            if steps > 20_000 || self.limits.must_stop() {
                 return None;
             }
             let inside = self.points.iter().filter(|p| region.contains(p)).count();
@@ -177,6 +178,9 @@ impl<'a> Design<'a> {
         let continuous: Vec<usize> = (0..x.len()).filter(|&v| !full.0[v].is_fixed()).collect();
         for _ in 0..ROUNDS {
             for _ in 0..continuous.len() {
+                if self.limits.must_stop() {
+                    return Some(x);
+                }
                 let count = if rng.random_bool(0.5) { 2 } else { 3 };
                 let freed: Vec<usize> =
                     (0..count).map(|_| continuous[rng.random_range(0..continuous.len())]).collect();
@@ -292,14 +296,19 @@ impl<'a> Design<'a> {
         for (v, range) in region.0.iter().enumerate() {
             target.push(*self.random_values(v, range, rng).first()?);
         }
-        let limits = Limits { nodes, deadline: self.limits.deadline };
-        let search =
-            |work: &mut Workspace, region: &Region| match Search::new(self.set, work, &target, limits, true)
-                .decision(region)
-            {
-                super::Decision::Feasible(x) => Some(x),
-                _ => None,
-            };
+        let limits = Limits { nodes, ..self.limits.clone() };
+        let search = |work: &mut Workspace, region: &Region| match Search::new(
+            self.set,
+            work,
+            &target,
+            limits.clone(),
+            true,
+        )
+        .decision(region)
+        {
+            super::Decision::Feasible(x) => Some(x),
+            _ => None,
+        };
         let found = search(self.work, region);
         if found.is_some() || nodes == 1 {
             return found;

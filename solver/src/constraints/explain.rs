@@ -5,11 +5,14 @@ use super::pool::Pool;
 use super::propagate::State;
 use super::{Constraints, Decision, Limits};
 use crate::domain::Domain;
+use crate::expr::{Comparison, Condition, Number, NumberId};
 use crate::interval::Interval;
 use crate::region::{Range, Region};
 
 /// Nodes spent on the question whether one constraint follows from the others.
 const REDUNDANCY_NODES: usize = 500;
+/// Nodes spent on the question whether a divisor can be zero.
+const DIVISOR_NODES: usize = 500;
 
 /// A divisor that may be zero.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +56,8 @@ impl Constraints {
     /// others are infeasible without it.
     pub fn conflict(&self, limits: Limits) -> Option<Vec<usize>> {
         let mut kept: Vec<usize> = (0..self.len()).collect();
-        let refuted = |s: &Self, set: &[usize]| s.is_refuted(&s.pieces(set), s.domains.clone(), limits);
+        let refuted =
+            |s: &Self, set: &[usize]| s.is_refuted(&s.pieces(set), s.domains.clone(), limits.clone());
         if !refuted(self, &kept) {
             return None;
         }
@@ -114,9 +118,9 @@ impl Constraints {
     /// same, the later is listed. Conditions of variables' activity and constraints that may be undefined (which the others need not
     /// exclude) are not judged; of an infeasible set, only what is always true is listed.
     pub fn redundant(&self) -> Vec<usize> {
-        let limits = Limits { nodes: REDUNDANCY_NODES, deadline: None };
+        let limits = Limits { nodes: REDUNDANCY_NODES, ..Limits::default() };
         let mut kept: Vec<usize> = (0..self.len()).collect();
-        if self.decide(&Region::full(&self.domains), limits) == Decision::Infeasible {
+        if self.decide(&Region::full(&self.domains), limits.clone()) == Decision::Infeasible {
             return self.always_true();
         }
         let mut found = Vec::new();
@@ -132,7 +136,7 @@ impl Constraints {
             let others: Vec<usize> = kept.iter().copied().filter(|&k| k != c).collect();
             let mut pieces = self.pieces(&others);
             pieces.push((Piece { condition: self.roots[c], negated: true, exact: false }, c));
-            if self.is_refuted(&pieces, self.domains.clone(), limits) {
+            if self.is_refuted(&pieces, self.domains.clone(), limits.clone()) {
                 found.push(c);
                 kept = others;
             }
@@ -141,7 +145,7 @@ impl Constraints {
         found
     }
 
-    /// Divisors that may still be zero after the other constraints were propagated over the whole domains. Divisions inside alternatives
+    /// Divisors that are not proved to differ from zero wherever the other constraints hold. Divisions inside alternatives
     /// (`or`, `implies`, `if`) are not listed: where they are undefined, the alternative does not hold.
     pub fn check_denominators(&self) -> Vec<Denominator> {
         let mut found = Vec::new();
@@ -156,10 +160,24 @@ impl Constraints {
             let value = state.number(divisor.node);
             if value.contains(0.0) {
                 let text = divisor.text.clone();
+                if self.is_never_zero(&others, divisor.number) {
+                    continue;
+                }
                 found.push(Denominator { constraint: divisor.constraint, text, range: (value.lo, value.hi) });
             }
         }
         found
+    }
+
+    /// True when it is proved that a number is zero nowhere on the allowed points of some constraints.
+    fn is_never_zero(&self, others: &[usize], number: NumberId) -> bool {
+        let mut set = self.clone();
+        let zero = set.program.number(Number::Constant(0.0));
+        let condition = set.program.condition(Condition::Compare(Comparison::Equal, number, zero));
+        let mut pieces = set.pieces(others);
+        pieces.push((Piece { condition, negated: false, exact: true }, others.len()));
+        let limits = Limits { nodes: DIVISOR_NODES, ..Limits::default() };
+        set.is_refuted(&pieces, set.domains.clone(), limits)
     }
 
     /// A propagation state whose variables have the ranges of a box and whose other nodes know nothing.

@@ -148,7 +148,7 @@ impl Search<'_> {
         let random = (0..RANDOM_STARTS).map(|_| None);
         for start in starts.into_iter().map(|(_, cells)| Some(cells)).chain(random) {
             let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));
-            if let Some(found) = local.improve(model, context.neighbours, &cells, context.limits(), &mut rng)
+            if let Some(found) = local.improve(model, context.neighbours, &cells, &context.limits(), &mut rng)
             {
                 self.pool.insert(&found);
             }

@@ -165,7 +165,7 @@ impl LocalSearch {
         model: &Model<'_>,
         neighbours: &Neighbours,
         cells: &[u32],
-        limits: Limits,
+        limits: &Limits,
         rng: &mut impl Rng,
     ) -> Option<Found> {
         self.place(model, cells);
@@ -181,6 +181,10 @@ impl LocalSearch {
             order.shuffle(rng);
             for &feature in &order {
                 since += 1;
+                if limits.must_stop() {
+                    self.order = order;
+                    break 'passes;
+                }
                 if model.cells.feature(feature).len() > 1 && !neighbours.trees_of[feature].is_empty() {
                     self.scan(model, neighbours, feature, value);
                     let current = self.cell[feature];
@@ -215,7 +219,7 @@ impl LocalSearch {
     }
 
     /// An allowed point of the current cells.
-    fn realise(&self, model: &Model<'_>, limits: Limits) -> Option<Found> {
+    fn realise(&self, model: &Model<'_>, limits: &Limits) -> Option<Found> {
         let mut words = vec![0; model.cells.n_words()];
         for f in 0..model.n_features() {
             let j = self.cell[f] as usize;
@@ -230,8 +234,8 @@ impl LocalSearch {
         if !constraints.contract(&mut region) {
             return None;
         }
-        let limits = Limits { nodes: limits.nodes.min(20), ..limits };
-        match decide(model, constraints, limits, &region, &found.x) {
+        let limits = Limits { nodes: limits.nodes.min(20), ..limits.clone() };
+        match decide(model, constraints, &limits, &region, &found.x) {
             Decision::Feasible(x) => evaluate(model, x),
             _ => None,
         }

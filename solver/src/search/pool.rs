@@ -99,7 +99,7 @@ pub(crate) fn centre(model: &Model<'_>, region: &Region) -> Vec<f64> {
 pub(crate) fn settle(
     model: &Model<'_>,
     options: &SearchOptions,
-    limits: Limits,
+    limits: &Limits,
     cells: &[u64],
     pool: &mut Pool,
     undecided: &mut Undecided,
@@ -134,14 +134,14 @@ pub(crate) fn settle(
 pub(crate) fn decide(
     model: &Model<'_>,
     constraints: &Constraints,
-    limits: Limits,
+    limits: &Limits,
     region: &Region,
     middle: &[f64],
 ) -> Decision {
     if constraints.is_feasible(middle, Tolerance::Produce) {
         return Decision::Feasible(middle.to_vec());
     }
-    let limits = Limits { nodes: limits.nodes.min(DECIDE_NODES), ..limits };
+    let limits = Limits { nodes: limits.nodes.min(DECIDE_NODES), ..limits.clone() };
     match constraints.decide(region, limits) {
         Decision::Feasible(x) => {
             let in_domains = model.problem.domains.iter().zip(&x).all(|(domain, &v)| domain.contains(v));

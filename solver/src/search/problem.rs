@@ -151,10 +151,7 @@ impl<'a> Problem<'a> {
 
     /// The box of all points of the domains with the same active leaves as `x`: where no tree changes its leaf.
     pub fn level_set(&self, x: &[f64]) -> Region {
-        let mut region = Region::full(self.domains);
-        for tree in self.forest.trees() {
-            tree.narrow_to_leaf(x, &mut region);
-        }
+        let mut region = self.forest.cell(self.domains, x);
         for (range, domain) in region.0.iter_mut().zip(self.domains) {
             if let Range::Interval { lower, upper } = range {
                 // Ends become attained values; `x` itself lies inside.

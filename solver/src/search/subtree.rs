@@ -35,7 +35,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        Limits { deadline: self.deadline, ..Limits::default() }
+        Limits { deadline: self.deadline, interrupt: self.options.interrupt.clone(), ..Limits::default() }
     }
 
     pub(crate) fn cutoff(&self, pool: &Pool) -> f64 {
@@ -419,7 +419,7 @@ impl Worker {
         }
         let mut rng = ChaCha8Rng::seed_from_u64(ctx.options.seed);
         rng.set_stream(2 + serial);
-        if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, ctx.limits(), &mut rng) {
+        if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, &ctx.limits(), &mut rng) {
             outcome.pool.insert(&found);
         }
     }
@@ -483,7 +483,7 @@ impl Worker {
                 })
             });
             if consistent
-                && settle(model, ctx.options, ctx.limits(), words, &mut outcome.pool, &mut outcome.undecided)
+                && settle(model, ctx.options, &ctx.limits(), words, &mut outcome.pool, &mut outcome.undecided)
             {
                 cutoff = ctx.cutoff(&outcome.pool);
             }

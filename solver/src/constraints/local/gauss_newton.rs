@@ -15,6 +15,9 @@ pub(in crate::constraints) fn gauss_newton(local: &mut Local, s: Setting<'_>, x:
     let mut merit = measure(local, s, x, &mut atoms);
     let mut converged = merit == 0.0;
     for _ in 0..ITERATIONS {
+        if s.limits.must_stop() {
+            break;
+        }
         if converged || n == 0 {
             break;
         }

@@ -8,6 +8,7 @@ pub(super) use gauss_newton::gauss_newton;
 pub(super) use point::{Atom, Point};
 pub(super) use sqp::sqp;
 
+use super::Limits;
 use super::model::Model;
 use super::relax::Columns;
 use crate::qp::Qp;
@@ -54,6 +55,8 @@ pub(super) struct Setting<'a> {
     pub(super) upper: &'a [f64],
     /// `1 / range^2` by column.
     pub(super) weights: &'a [f64],
+    /// When to stop at the latest.
+    pub(super) limits: &'a Limits,
 }
 
 impl std::fmt::Debug for Setting<'_> {

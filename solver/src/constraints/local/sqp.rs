@@ -24,6 +24,9 @@ pub(in crate::constraints) fn sqp(local: &mut Local, s: Setting<'_>, centre: &[f
     let mut trial_atoms = std::mem::take(&mut local.trial_atoms);
     let mut merit_violation = measure(local, s, x, &mut atoms);
     for _ in 0..ITERATIONS {
+        if s.limits.must_stop() {
+            break;
+        }
         let current: Vec<f64> = s.columns.variables.iter().map(|&v| x[v]).collect();
         let gradient: Vec<f64> = (0..n).map(|j| 2.0 * s.weights[j] * (current[j] - centre[j])).collect();
         let Some(newton) = solve(&hessian, &gradient, n) else { break };

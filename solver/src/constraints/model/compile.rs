@@ -128,7 +128,13 @@ impl Compiler<'_> {
             {
                 let node = self.number_node(divisor);
                 let steps = Vec::new();
-                self.model.divisors.push(Divisor { node, constraint, text: text.clone(), steps });
+                self.model.divisors.push(Divisor {
+                    number: divisor,
+                    node,
+                    constraint,
+                    text: text.clone(),
+                    steps,
+                });
             }
             program.operands(id, |operand| numbers.push(operand));
         }

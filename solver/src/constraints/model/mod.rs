@@ -146,6 +146,8 @@ pub(super) struct Root {
 /// A divisor that some constraint needs whatever alternatives it takes.
 #[derive(Clone, Debug)]
 pub(super) struct Divisor {
+    /// The divisor in the program.
+    pub(super) number: crate::expr::NumberId,
     pub(super) node: NodeId,
     pub(super) constraint: usize,
     pub(super) text: String,

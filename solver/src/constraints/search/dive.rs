@@ -93,6 +93,7 @@ impl Search<'_> {
             lower: &frame.lower,
             upper: &frame.upper,
             weights: &frame.weights,
+            limits: &self.limits,
         };
         gauss_newton(&mut self.work.local, setting, x)
     }
@@ -126,7 +127,7 @@ impl Search<'_> {
         budget: &mut usize,
         depth: usize,
     ) -> Option<Vec<f64>> {
-        if *budget == 0 || depth > 2 * self.domains.len() + 8 {
+        if *budget == 0 || depth > 2 * self.domains.len() + 8 || self.limits.must_stop() {
             return None;
         }
         *budget -= 1;
@@ -305,6 +306,7 @@ impl Search<'_> {
             lower: &frame.lower,
             upper: &frame.upper,
             weights: &frame.weights,
+            limits: &self.limits,
         };
         sqp(&mut self.work.local, setting, &centre, &mut y);
         gauss_newton(&mut self.work.local, setting, &mut y);

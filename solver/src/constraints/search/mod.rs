@@ -204,7 +204,9 @@ impl<'a> Search<'a> {
         if self.stopped.is_none() {
             if self.nodes >= self.limits.nodes {
                 self.stopped = Some("the node limit was reached");
-            } else if self.limits.deadline.is_some_and(|d| std::time::Instant::now() >= d) {
+            } else if self.limits.is_interrupted() {
+                self.stopped = Some("it was interrupted");
+            } else if self.limits.must_stop() {
                 self.stopped = Some("the time limit was reached");
             }
         }

@@ -76,7 +76,7 @@ impl Search<'_> {
             self.work.propagator.run(model, self.domains).ok()?;
             self.work.propagator.store(model, region);
             let pays = self.relax_once(task, region, goal, pass, &mut relaxed)?;
-            if !pays {
+            if !pays || self.limits.must_stop() {
                 break;
             }
         }

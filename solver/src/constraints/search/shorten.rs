@@ -30,6 +30,9 @@ impl Search<'_> {
         }
         let task = self.everything(&rest);
         for v in open {
+            if self.limits.must_stop() {
+                break;
+            }
             let Range::Interval { lower, upper } = rest.0[v] else { continue };
             let (l, u) = self.domains[v].bounds();
             'digits: for digits in FIRST_DIGITS..=LAST_DIGITS {
