@@ -79,6 +79,8 @@ def leafgp(binary, path, limit, gap):
 def peer(name, path, limit, gap):
     command = [sys.executable, str(HERE / "peer.py"), name, str(path), "--time-limit", repr(limit), "--gap", repr(gap)]
     out, err, used, code = run(command)
+    if code == -signal.SIGXCPU:
+        return {"status": "time_limit", "objective": None, "bound": None, "nodes": None, "cpu_s": used}, used
     try:
         return json.loads(out.strip().splitlines()[-1]), used
     except (json.JSONDecodeError, IndexError):
