@@ -15,13 +15,22 @@ use super::output::Output;
 use crate::history::{History, Outcome, Row};
 use crate::problem::{Problem, format_number};
 
+/// Added to a conflict that only whole numbers, steps or lists make one.
+const INTEGRALITY: &str =
+    " (because of whole numbers, steps or lists: with the values between they could hold)";
+
 /// Whether the problem has a feasible point.
 #[derive(Clone, Debug, PartialEq)]
 enum Feasibility {
     /// This one.
     Point(Vec<f64>),
     /// None: these constraints cannot hold together.
-    Conflict(Vec<usize>),
+    Conflict {
+        /// Indices of the constraints.
+        constraints: Vec<usize>,
+        /// Whether they could hold together if whole numbers, steps and lists took the values between, too.
+        integrality: bool,
+    },
     /// Not decided, and why.
     Unknown(String),
 }
@@ -53,14 +62,15 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     let file = args.problem.file.display();
     match feasibility {
         Feasibility::Point(_) => Ok(Status::Done),
-        Feasibility::Conflict(conflict) => {
-            let names = names(&problem, &conflict).join(", ");
-            let what = if conflict.len() == 1 {
+        Feasibility::Conflict { constraints, integrality } => {
+            let names = names(&problem, &constraints).join(", ");
+            let what = if constraints.len() == 1 {
                 "this constraint cannot hold"
             } else {
                 "these constraints cannot hold together"
             };
-            Err(Failure::NoAnswer(format!("{file}: there is no feasible point: {what}: {names}")))
+            let why = if integrality { INTEGRALITY } else { "" };
+            Err(Failure::NoAnswer(format!("{file}: there is no feasible point: {what}: {names}{why}")))
         }
         Feasibility::Unknown(reason) => Err(Failure::NoAnswer(format!(
             "{file}: it is not known whether there is a feasible point: {reason}"
@@ -76,9 +86,10 @@ fn decide(problem: &Problem) -> Feasibility {
         Decision::Feasible(point) => Feasibility::Point(point),
         Decision::Infeasible => {
             // All of them together are a true answer, if not the shortest one.
-            Feasibility::Conflict(
-                constraints.conflict(limits).unwrap_or_else(|| (0..constraints.len()).collect()),
-            )
+            let all = || (0..constraints.len()).collect();
+            let conflict = constraints.conflict(limits.clone()).unwrap_or_else(all);
+            let integrality = constraints.is_conflict_of_integrality(&conflict, limits);
+            Feasibility::Conflict { constraints: conflict, integrality }
         }
         Decision::Undecided(reason) => Feasibility::Unknown(reason),
     }
@@ -124,7 +135,7 @@ fn write_text(
                 writeln!(output, "  {:width$}  {}", variable.name, variable.format_value(x))?;
             }
         }
-        Feasibility::Conflict(_) => writeln!(output, "infeasible")?,
+        Feasibility::Conflict { .. } => writeln!(output, "infeasible")?,
         Feasibility::Unknown(_) => writeln!(output, "feasibility unknown")?,
     }
     if let Some(history) = history {
@@ -195,9 +206,10 @@ fn to_json(problem: &Problem, history: Option<&History>, feasibility: &Feasibili
         Feasibility::Point(point) => {
             (json!(true), json!(problem.point_to_json(point)), json!([]), Value::Null)
         }
-        Feasibility::Conflict(conflict) => {
-            let names: Vec<&str> = conflict.iter().map(|&i| problem.constraints.name(i)).collect();
-            (json!(false), Value::Null, json!(names), Value::Null)
+        Feasibility::Conflict { constraints, integrality } => {
+            let names: Vec<&str> = constraints.iter().map(|&i| problem.constraints.name(i)).collect();
+            let reason = integrality.then_some("integrality");
+            (json!(false), Value::Null, json!(names), json!(reason))
         }
         Feasibility::Unknown(reason) => (Value::Null, Value::Null, json!([]), json!(reason)),
     };

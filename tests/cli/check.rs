@@ -80,6 +80,18 @@ fn a_constraint_that_excludes_nothing_is_a_warning() {
 }
 
 #[test]
+fn infeasibility_by_integrality_says_so() {
+    let folder = Folder::with_problem(&format!(
+        "{PROBLEM}[constraints]\nthirds = \"3*n == 10\"\nsmall = \"x <= 0.5\"\n"
+    ));
+    let run = folder.run(&["check", "p.toml"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("\"thirds\"") && run.stderr.contains("whole numbers"), "{}", run.stderr);
+    let (_, report) = report(&folder);
+    assert_eq!((report.conflict, report.reason.as_deref()), (vec!["thirds".to_owned()], Some("integrality")));
+}
+
+#[test]
 fn a_list_of_constraints_is_named_by_its_texts() {
     let folder = Folder::with_problem(&format!("constraints = [\"x >= 0.8\", \"x <= 0.7\"]\n{PROBLEM}"));
     let (code, report) = report(&folder);
