@@ -249,7 +249,7 @@ fn expressions_point_at_the_character() {
     refused_with("[define]\na = { expr = \"x +* 2\", integer = true }\n", &["p.toml:12:18:", "define.a"]);
     refused_with("[define]\na = { expr = \"x\", integer = 1 }\n", &["define.a.integer", "true or false"]);
     refused_with("[define]\na = 3\n", &["p.toml:12:5:", "define.a", "an expression in quotes"]);
-    refused_with("[define]\na = \"b\"\nb = \"x\"\n", &["p.toml:12:6:", "define.a", "unknown name `b`"]);
+    refused_with("[define]\na = \"b\"\nb = \"x\"\n", &["p.toml:12:6:", "define.a", "`b` is defined later"]);
     // Carets under the offending part, on the line below it.
     let folder = Folder::with_problem(&format!("{PROBLEM}[constraints]\nc = \"x + zz <= 1\"\n"));
     let run = folder.run(&["check", "p.toml"]);
