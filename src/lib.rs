@@ -12,6 +12,7 @@ pub mod gp;
 pub mod history;
 pub mod instance;
 pub mod problem;
+pub mod study;
 pub mod table;
 
 pub use leafgp_solver as solver;
