@@ -11,6 +11,7 @@ pub mod gbdt;
 pub mod gp;
 pub mod history;
 pub mod instance;
+pub mod plot;
 pub mod problem;
 pub mod study;
 pub mod table;
