@@ -9,6 +9,7 @@
 
 mod black_box;
 mod error;
+mod external;
 mod fingerprint;
 mod folder;
 mod initial;
