@@ -30,7 +30,13 @@ pub(super) fn command(
 fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
     let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
     let summary = study::merge(&folders, &StudyFolder::new(&args.out))?;
-    writeln!(output, "{} runs in {}, {} of them complete", summary.runs, args.out.display(), summary.complete)?;
+    writeln!(
+        output,
+        "{} runs in {}, {} of them complete",
+        summary.runs,
+        args.out.display(),
+        summary.complete
+    )?;
     Ok(Status::Done)
 }
 

@@ -93,13 +93,12 @@ pub(super) fn signs_csv(data: &Data) -> String {
 /// Proof status of each case, all steps together.
 pub(super) fn proofs_csv(data: &Data) -> String {
     let mut text =
-        "problem,method,steps,proved,share_proved,median_gap,largest_gap,median_nodes,most_nodes\n".to_owned();
+        "problem,method,steps,proved,share_proved,median_gap,largest_gap,median_nodes,most_nodes\n"
+            .to_owned();
     for row in proofs(data) {
         let mut cells = vec![row.problem, row.method, row.steps.to_string(), row.proved.to_string()];
         let share = row.proved as f64 / row.steps as f64;
-        cells.extend(
-            [share, row.median_gap, row.largest_gap, row.median_nodes, row.most_nodes].map(cell),
-        );
+        cells.extend([share, row.median_gap, row.largest_gap, row.median_nodes, row.most_nodes].map(cell));
         line(&mut text, &cells);
     }
     text
@@ -107,8 +106,7 @@ pub(super) fn proofs_csv(data: &Data) -> String {
 
 /// Proof status by iteration, over seeds.
 pub(super) fn proof_steps_csv(data: &Data) -> String {
-    let mut text =
-        "problem,method,iteration,steps,proved,median_gap,largest_gap,median_nodes\n".to_owned();
+    let mut text = "problem,method,iteration,steps,proved,median_gap,largest_gap,median_nodes\n".to_owned();
     for case in &data.cases {
         let last = case.runs.iter().filter_map(|run| run.steps.last()).map(|step| step.iteration).max();
         for iteration in 1..=last.unwrap_or(0) {
@@ -133,8 +131,7 @@ pub(super) fn proof_steps_csv(data: &Data) -> String {
 
 /// Seconds of the proposals after the first points.
 pub(super) fn times_csv(data: &Data) -> String {
-    let mut text =
-        "problem,method,steps,lower_quartile,median,upper_quartile,largest,total\n".to_owned();
+    let mut text = "problem,method,steps,lower_quartile,median,upper_quartile,largest,total\n".to_owned();
     for row in times(data) {
         let mut cells = vec![row.problem, row.method, row.steps.to_string()];
         cells.extend(row.quartiles.map(cell));

@@ -32,7 +32,8 @@ pub(super) fn page(data: &Data, charts: &[String], with_times: bool) -> String {
     overall(&mut text, data);
     for (problem, chart) in manifest.problems.iter().zip(charts) {
         let _ = writeln!(text, "<h2>{}</h2>", escape(&problem.name));
-        let optimum = problem.optimum.map_or(String::new(), |best| format!("; best known value {}", digits(best)));
+        let optimum =
+            problem.optimum.map_or(String::new(), |best| format!("; best known value {}", digits(best)));
         let _ = writeln!(
             text,
             "<p class=\"note\">{} {}{optimum}; {} first points, {} evaluations.</p>",
@@ -76,7 +77,8 @@ fn final_table(text: &mut String, data: &Data, problem: &str) {
             cells
         })
         .collect();
-    let header = ["method", "runs", "feasible", "best", "quartile", "median", "quartile", "worst", "mean rank"];
+    let header =
+        ["method", "runs", "feasible", "best", "quartile", "median", "quartile", "worst", "mean rank"];
     table(text, &header, &rows, first);
 }
 
@@ -105,9 +107,7 @@ fn proof_table(text: &mut String, data: &Data) {
         .map(|row| {
             let share = 100.0 * row.proved as f64 / row.steps as f64;
             let mut cells = vec![row.problem, row.method, row.steps.to_string(), format!("{share:.2} %")];
-            cells.extend(
-                [row.median_gap, row.largest_gap, row.median_nodes, row.most_nodes].map(digits),
-            );
+            cells.extend([row.median_gap, row.largest_gap, row.median_nodes, row.most_nodes].map(digits));
             cells
         })
         .collect();

@@ -24,7 +24,7 @@ pub struct ReportSummary {
     pub planned: usize,
 }
 
-/// Writes `report.html`, for each problem `PROBLEM.svg` and `PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `proofs.csv`,
+/// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `proofs.csv`,
 /// `proof_steps.csv` and, with times, `times.csv` into the folder `out`. The same runs give the same bytes, times apart.
 ///
 /// # Errors
@@ -37,8 +37,8 @@ pub fn report(folder: &StudyFolder, out: &Path, with_times: bool) -> Result<Repo
         let curves: Vec<Curve> =
             data.cases_of(&problem.name).map(curve).filter(|curve| curve.n > 0).collect();
         let svg = chart(&problem.name, &problem.objective, &curves);
-        files.push((format!("{}.svg", problem.name), svg.clone() + "\n"));
-        files.push((format!("{}.csv", problem.name), csv::curves_csv(&curves)));
+        files.push((format!("curves/{}.svg", problem.name), svg.clone() + "\n"));
+        files.push((format!("curves/{}.csv", problem.name), csv::curves_csv(&curves)));
         charts.push(svg);
     }
     for (name, text) in [
@@ -56,7 +56,8 @@ pub fn report(folder: &StudyFolder, out: &Path, with_times: bool) -> Result<Repo
     }
     files.push(("report.html".to_owned(), html::page(&data, &charts, with_times)));
 
-    std::fs::create_dir_all(out).map_err(StudyError::file(out))?;
+    let curves = out.join("curves");
+    std::fs::create_dir_all(&curves).map_err(StudyError::file(&curves))?;
     for (name, text) in files {
         let path = out.join(name);
         write_whole(&path, text.as_bytes()).map_err(StudyError::file(&path))?;
