@@ -1,8 +1,8 @@
 """The ask/tell protocol of docs/external-optimisers.md; standard library only.
 
 Importing this module claims standard output for protocol lines: file descriptor 1 and `sys.stdout` then lead to
-standard error, so that nothing a library prints, from Python or from C, gets between the lines. Import it before the
-libraries.
+standard error, so that nothing a library prints, from Python or from C, gets between the lines. It also starts Python
+anew with PYTHONHASHSEED=0, because the order of sets decides about points in some libraries. Import it first.
 
     class MyOptimizer(Optimizer):
         def ask(self): ...                     # a point, a dict of names and values
@@ -18,6 +18,10 @@ import traceback
 from dataclasses import dataclass, field
 
 VERSION = 1
+
+if os.environ.get("PYTHONHASHSEED") != "0":
+    os.environ["PYTHONHASHSEED"] = "0"
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 _lines = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
 os.dup2(2, 1)
