@@ -2,6 +2,7 @@
 //!
 //! The algorithm is [`ask`](Optimizer::ask): fit the trees, fit the process, maximise the acquisition to proven optimality, decode the optimal cell.
 
+mod agreement;
 mod among;
 mod ask;
 mod centre;
@@ -20,6 +21,7 @@ use leafgp_solver::constraints::Tolerance;
 use crate::history::{History, Outcome};
 use crate::problem::Problem;
 
+pub use agreement::{MeanWithinAgreement, mean_within_agreement};
 pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
