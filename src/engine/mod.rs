@@ -8,6 +8,7 @@ mod ask;
 mod centre;
 mod error;
 mod evaluate;
+mod permutation;
 mod quality;
 mod random;
 mod run;
@@ -26,6 +27,7 @@ pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
+pub use permutation::permutation_importances;
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };
