@@ -9,5 +9,6 @@ mod plot;
 mod problem_file;
 mod run;
 mod solve;
+mod study;
 mod suggest;
 mod support;
