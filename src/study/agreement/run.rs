@@ -323,10 +323,10 @@ mod tests {
         assert_eq!(rows.len(), 6);
         let path = |seed| spec.run_file(&folder, spec.functions[0], 15, seed);
         let mut means: Vec<f64> = [1, 2, 3]
-            .map(|seed| AgreementRun::read(&path(seed)).unwrap().unwrap().records[1].mean.unwrap())
+            .map(|seed| AgreementRun::read(&path(seed)).unwrap().unwrap().records[2].mean.unwrap())
             .to_vec();
         means.sort_by(f64::total_cmp);
-        let row = rows.iter().find(|r| r.function == "branin" && r.ratio == 0.6).unwrap();
+        let row = rows.iter().find(|r| r.function == "branin" && r.ratio == 1.0).unwrap();
         assert_eq!((row.runs, row.found), (3, 3));
         assert_eq!(row.mean[1], means[1]);
         // Quartiles of three values by linear interpolation: half way between neighbours.
