@@ -102,3 +102,18 @@ fn results_of_other_settings_are_not_mixed() {
     study.run(random, "r", 1, None);
     study.run(&random.replace("seeds", "settings = { kappa = 1 }\nseeds"), "r", 1, None);
 }
+
+#[test]
+fn a_run_that_another_process_is_at_is_left_to_it() {
+    let study = Study::new();
+    let path = study.out("out").run_file("g6", "leaf-gp", 8);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let other = fs::File::create(&path).unwrap();
+    other.lock().unwrap();
+    let options = RunOptions { jobs: 2, shard: None, interrupt: None };
+    let summary = run(&study.spec(SMALL), &study.out("out"), &options, &|_| {}).unwrap();
+    assert_eq!((summary.complete, summary.busy, summary.total), (11, 1, 12));
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    drop(other);
+    assert_eq!(study.run(SMALL, "out", 1, None).complete, 12);
+}

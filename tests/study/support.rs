@@ -62,7 +62,10 @@ impl Study {
     pub(crate) fn run(&self, text: &str, out: &str, jobs: usize, shard: Option<&str>) -> Summary {
         let shard = shard.map(|s| s.parse::<Shard>().unwrap());
         let options = RunOptions { jobs, shard, interrupt: None };
-        run(&self.spec(text), &self.out(out), &options, &|_| {}).unwrap_or_else(|e| panic!("{e}"))
+        let summary =
+            run(&self.spec(text), &self.out(out), &options, &|_| {}).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(summary.busy, 0, "nobody else is at it");
+        summary
     }
 
     /// Runs and says how many evaluations were made.

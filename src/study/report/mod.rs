@@ -89,4 +89,6 @@ fn chart(problem: &str, objective: &str, curves: &[Curve]) -> String {
         log_y: smallest > 0.0 && largest > LOG_RATIO * smallest,
     }
     .svg()
+    .trim_end()
+    .to_owned()
 }
