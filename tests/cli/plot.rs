@@ -86,7 +86,10 @@ fn mistakes_are_named_and_nothing_is_written() {
     let history = "x,n,head,cost\n0.1,1,flat,3\n0.9,5,round,1\n0.4,2,flat,2\n";
     let folder = Folder::with_problem(PROBLEM);
     folder.write("p.csv", history);
-    folder.write("one.toml", "name = 'one'\n[objective]\nname = 'y'\ngoal = 'minimize'\n[variables]\nx = { type = 'binary' }\n");
+    folder.write(
+        "one.toml",
+        "name = 'one'\n[objective]\nname = 'y'\ngoal = 'minimize'\n[variables]\nx = { type = 'binary' }\n",
+    );
     folder.write("one.csv", "x,y\n0,1\n1,2\n");
     let cases: [(&[&str], &[&str]); 14] = [
         (&["plot", "surface", "missing.toml"], &["missing.toml"]),
