@@ -267,7 +267,7 @@ fn importance(args: &PlotImportanceArgs, common: &Common, output: &mut Output) -
         measures: vec![
             ("gain %".into(), quality.importances.iter().map(|i| 100.0 * i.gain).collect()),
             ("splits".into(), quality.importances.iter().map(|i| i.splits as f64).collect()),
-            (format!("growth of the error of {} when shuffled", problem.objective.name), shuffled),
+            (format!("error of {} when shuffled", problem.objective.name), shuffled),
         ],
     };
     let usual = Size::new(840.0, 90.0 + 24.0 * chart.names.len() as f64);

@@ -93,7 +93,7 @@ mod tests {
 
     use super::mean_within_agreement;
     use crate::acquisition::{AgreementLimit, largest_agreement};
-    use crate::engine::{Context, Observation, Surrogate, TrainingSet};
+    use crate::engine::{Context, Observation, Optimizer, Surrogate, TrainingSet};
     use crate::history::Outcome;
     use crate::problem::{Goal, Problem, Variable};
 
@@ -165,6 +165,36 @@ mod tests {
                 last = Some(found.mean);
             }
             assert!(last.is_some());
+        }
+    }
+
+    #[test]
+    fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
+        let (mut problem, training, surrogate) = setting(Goal::Minimize);
+        let mut optimizer = Optimizer::new(problem.clone());
+        for (x, y) in training.x.rows().zip(&training.y) {
+            optimizer.tell(x, *y).unwrap();
+        }
+        let free = optimizer.ask().unwrap().proof.unwrap();
+        for ratio in [0.3, 0.5, 0.7] {
+            problem.settings.max_agreement = Some(ratio);
+            let history = optimizer.observations().to_vec();
+            let mut limited = Optimizer::new(problem.clone());
+            for row in history {
+                limited.tell_outcome(&row.point, row.outcome).unwrap();
+            }
+            let suggestion = limited.ask().unwrap();
+            let Some(proof) = suggestion.proof else {
+                assert!(suggestion.note.unwrap().contains("max_agreement"));
+                continue;
+            };
+            let agreement = largest_agreement(&surrogate.trees.forest, training.x.rows(), &suggestion.point);
+            assert!(agreement <= ratio + 1e-9, "{agreement} > {ratio}");
+            assert!(proof.acquisition >= free.acquisition - 1e-9, "a limit improves nothing");
+        }
+        for bad in [0.0, -0.1, 1.5, f64::NAN] {
+            problem.settings.max_agreement = Some(bad);
+            assert!(problem.settings.validate().unwrap_err().to_string().contains("max_agreement"));
         }
     }
 }

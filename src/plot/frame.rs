@@ -137,7 +137,9 @@ pub(super) fn dot<'a>(
     stroke: &str,
 ) -> super::document::Element<'a> {
     let circle = document.element("circle").num("cx", x).num("cy", y).num("r", radius);
-    circle.str("fill", fill).str("stroke", stroke)
+    let circle = circle.str("fill", fill).str("stroke", stroke);
+    // Hollow ones, which are infeasible, are dashed: on a white ground they would look like white ones.
+    if fill == "none" { circle.str("stroke-dasharray", "1.6 1.4") } else { circle }
 }
 
 /// A diamond, its element still open for a hover text.

@@ -48,7 +48,8 @@ impl ImportanceChart {
             let upper = if largest > 0.0 { largest } else { 1.0 };
             // Room for the numbers beside the bars.
             let axis = Axis { scale: Scale::Linear { lower: 0.0, upper }, from, to: from + width - 62.0 };
-            let text = fitted(title, TICK_SIZE, width - 8.0);
+            // Bold letters are wider.
+            let text = fitted(title, 1.15 * TICK_SIZE, width - 8.0);
             document.text(from, area.top + TICK_SIZE, &text, Style::new(TICK_SIZE, Anchor::Start).bold());
             for tick in axis.ticks(45.0) {
                 document.line((tick.at, top), (tick.at, bottom), GRID);
@@ -63,12 +64,17 @@ impl ImportanceChart {
                 let bar = bar.num("width", end - from).num("height", height).str("fill", line_colour(m));
                 bar.titled(&format!("{}: {}", self.names[variable], short(value)));
                 let style = Style::new(TICK_SIZE, Anchor::Start);
-                document.text(end + 4.0, middle(k) + 0.36 * TICK_SIZE, &short(value), style);
+                document.text(end + 4.0, middle(k) + 0.36 * TICK_SIZE, &three_digits(value), style);
             }
             document.line((from, top), (from, bottom), INK);
         }
         document.finish()
     }
+}
+
+/// A number beside a bar; the hover text has more digits.
+fn three_digits(x: f64) -> String {
+    short(format!("{x:.2e}").parse().unwrap_or(x))
 }
 
 #[cfg(test)]

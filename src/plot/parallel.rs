@@ -154,6 +154,10 @@ fn scale_of(variable: &Variable) -> Scale {
         Kind::Discrete(values) if values.len() <= MOST_LISTED => {
             return Scale::Bands(values.iter().map(|&v| format_number(v)).collect());
         }
+        Kind::Integer { lower, upper } if upper - lower < MOST_LISTED as f64 => {
+            let (first, last) = (lower.ceil() as i64, upper.floor() as i64);
+            return Scale::Bands((first..=last).map(|v| v.to_string()).collect());
+        }
         _ => domain.bounds(),
     };
     match variable.scale {
@@ -169,6 +173,7 @@ fn coordinate(variable: &Variable, value: f64) -> f64 {
             let distance = |i: &usize| (values[*i] - value).abs();
             (0..values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0) as f64
         }
+        Kind::Integer { lower, upper } if upper - lower < MOST_LISTED as f64 => value - lower.ceil(),
         _ => value,
     }
 }
