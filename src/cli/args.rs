@@ -395,6 +395,9 @@ pub struct StudyReportArgs {
     /// The folder for the report's files [default: DIR/report].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Compare every other method to this one.
+    #[arg(long, value_name = "METHOD")]
+    pub baseline: Option<String>,
     /// Leave out the times, the only part that differs when the same study is made again.
     #[arg(long)]
     pub without_times: bool,

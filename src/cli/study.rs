@@ -12,7 +12,7 @@ use super::progress::Meter;
 use super::text_table::short;
 use crate::file::write_whole;
 use crate::study::agreement::{self, AgreementSpec};
-use crate::study::{self, Event, RunOptions, Spec, StudyError, StudyFolder};
+use crate::study::{self, Event, ReportOptions, RunOptions, Spec, StudyError, StudyFolder};
 
 pub(super) fn command(
     command: &StudyCommand,
@@ -44,7 +44,8 @@ fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> 
 
 fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
-    let summary = study::report(&StudyFolder::new(&args.folder), &out, !args.without_times)?;
+    let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
+    let summary = study::report(&StudyFolder::new(&args.folder), &out, &options)?;
     if summary.complete < summary.planned {
         output.note(&format!(
             "the report covers the {} complete runs of {}",

@@ -29,6 +29,6 @@ pub use folder::StudyFolder;
 pub use manifest::{CaseEntry, Manifest, MethodEntry, ProblemEntry};
 pub use merge::{MergeSummary, merge};
 pub use record::{ProofRecord, RunHeader, RunRecord, StepRecord};
-pub use report::{ReportSummary, report};
+pub use report::{ReportOptions, ReportSummary, report};
 pub use runner::{Event, RunOptions, Shard, Summary, run};
 pub use spec::{Case, ConstraintHandling, Method, MethodKind, RunId, Source, Spec, StudyProblem};
