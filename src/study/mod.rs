@@ -7,6 +7,7 @@
 //! Methods differ only in how they propose the next point: the first points of a seed are the same for all, and every value is judged in one place
 //! (`BlackBox`): constraints as in the problem file, or as a penalty on the value (Eq. 14).
 
+pub mod agreement;
 mod black_box;
 mod error;
 mod external;
