@@ -19,9 +19,11 @@ mod model_json;
 mod objective;
 mod partition;
 mod sampling;
+mod search;
 mod settings;
 mod split;
 mod split_categorical;
+mod split_numeric;
 mod train;
 mod tree;
 

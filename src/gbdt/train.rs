@@ -165,7 +165,8 @@ fn boost_on(
         max_depth: settings.max_depth,
         extra_trees: settings.extra_trees,
     };
-    let mut grower = TreeGrower::new(&bins, limits(settings, scale, weights.is_some()), shape);
+    let limits = limits(settings, scale, weights.is_some());
+    let mut grower = TreeGrower::new(&bins, &limits, shape);
     let mut row_rng = stream(seed, Purpose::Rows);
     let mut feature_rng = stream(seed, Purpose::Features);
     let mut threshold_rng = stream(seed, Purpose::Thresholds);
