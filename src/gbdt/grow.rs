@@ -48,6 +48,7 @@ pub(super) struct TreeGrower<'a> {
     shape: Shape,
     builder: HistogramBuilder,
     pub(super) partition: Partition,
+    leaves: Vec<Leaf>,
     free: Vec<Histogram>,
     buffers: ScanBuffers,
     ordered_gradients: Vec<f32>,
@@ -62,6 +63,7 @@ impl<'a> TreeGrower<'a> {
             shape,
             builder: HistogramBuilder::default(),
             partition: Partition::default(),
+            leaves: Vec::new(),
             free: Vec::new(),
             buffers: ScanBuffers::default(),
             ordered_gradients: Vec::new(),
@@ -81,11 +83,12 @@ impl<'a> TreeGrower<'a> {
         self.partition.reset(self.bins.n_rows, bag);
         let sums = self.root_sums(derivatives, bag);
         let output = self.limits.penalty.output(sums.gradient, sums.hessian);
-        let mut leaves = vec![Leaf { sums, depth: 0, output, parent: None, histogram: None, best: None }];
-        let mut splits: Vec<SplitNode> = Vec::new();
-        let mut queue = BinaryHeap::new();
+        let mut leaves = std::mem::take(&mut self.leaves);
+        leaves.push(Leaf { sums, depth: 0, output, parent: None, histogram: None, best: None });
+        let mut splits: Vec<SplitNode> = Vec::with_capacity(self.most_leaves() - 1);
+        let mut queue = BinaryHeap::with_capacity(self.most_leaves());
         self.search_root(&mut leaves[0], derivatives, bag, is_used, rng);
-        queue.extend(queue_entry(&leaves, 0));
+        enqueue(&mut queue, &leaves, 0);
         while leaves.len() < self.shape.num_leaves
             && let Some(QueueEntry { leaf: Reverse(at), .. }) = queue.pop()
         {
@@ -96,8 +99,8 @@ impl<'a> TreeGrower<'a> {
             self.attach(&mut leaves, &mut splits, at, &split, counts);
             if leaves.len() < self.shape.num_leaves {
                 self.search_children(&mut leaves, at, new, derivatives, rng);
-                queue.extend(queue_entry(&leaves, at));
-                queue.extend(queue_entry(&leaves, new));
+                enqueue(&mut queue, &leaves, at);
+                enqueue(&mut queue, &leaves, new);
             }
         }
         for leaf in &mut leaves {
@@ -105,7 +108,17 @@ impl<'a> TreeGrower<'a> {
         }
         let leaf_node =
             |leaf: &Leaf| LeafNode { value: leaf.output, weight: leaf.sums.hessian, count: leaf.sums.count };
-        DecisionTree { splits, leaves: leaves.iter().map(leaf_node).collect(), shrinkage: 1.0 }
+        let tree = DecisionTree { splits, leaves: leaves.iter().map(leaf_node).collect(), shrinkage: 1.0 };
+        leaves.clear();
+        self.leaves = leaves;
+        tree
+    }
+
+    /// A bound on the number of leaves, to reserve space.
+    fn most_leaves(&self) -> usize {
+        let by_depth =
+            if (1..16).contains(&self.shape.max_depth) { 1 << self.shape.max_depth } else { 1 << 16 };
+        self.shape.num_leaves.min(by_depth).min(self.bins.n_rows.max(1))
     }
 
     fn root_sums(&self, derivatives: Derivatives<'_>, bag: Option<&[u32]>) -> LeafSums {
@@ -330,11 +343,11 @@ impl PartialOrd for QueueEntry {
     }
 }
 
-fn queue_entry(leaves: &[Leaf], leaf: usize) -> Option<QueueEntry> {
-    let best = leaves[leaf].best.as_ref()?;
-    (best.gain > 0.0).then_some(QueueEntry {
-        gain: best.gain,
-        column: Reverse(best.column),
-        leaf: Reverse(leaf),
-    })
+/// Queues the leaf if it has a split worth making.
+fn enqueue(queue: &mut BinaryHeap<QueueEntry>, leaves: &[Leaf], leaf: usize) {
+    if let Some(best) = &leaves[leaf].best
+        && best.gain > 0.0
+    {
+        queue.push(QueueEntry { gain: best.gain, column: Reverse(best.column), leaf: Reverse(leaf) });
+    }
 }

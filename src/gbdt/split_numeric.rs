@@ -4,23 +4,28 @@ use super::gain::{HESSIAN_EPSILON, Penalty};
 use super::histogram::Entry;
 use super::split::{BinRule, LeftSide, SearchSite, Split};
 
-/// Thresholds judged together.
-const CHUNK: usize = 256;
+/// Thresholds judged together in one step.
+const LANES: usize = 4;
+/// Steps whose results are kept until the best of them is known.
+const STEPS: usize = 64;
 /// A gain computed with one division differs from the one with two by at most 11 roundings, far less than this part of it.
 const GAIN_MARGIN: f64 = 1e-14;
+
+/// One number for each threshold of a chunk, in the order of the scan.
+type Chunk = [[f64; LANES]; STEPS];
 
 /// Work space of a scan.
 #[derive(Debug)]
 pub(super) struct ScanBuffers {
-    gradients: [f64; CHUNK],
-    hessians: [f64; CHUNK],
-    counts: [f64; CHUNK],
-    gains: [f64; CHUNK],
+    gradients: Chunk,
+    hessians: Chunk,
+    counts: Chunk,
+    gains: Chunk,
 }
 
 impl Default for ScanBuffers {
     fn default() -> Self {
-        let zeros = [0.0; CHUNK];
+        let zeros = [[0.0; LANES]; STEPS];
         Self { gradients: zeros, hessians: zeros, counts: zeros, gains: zeros }
     }
 }
@@ -54,115 +59,157 @@ impl NumericScan<'_> {
         best: &mut Option<Split>,
     ) -> bool {
         let n_bins = self.histogram.len();
-        let found = if self.has_missing && n_bins > 2 {
-            let down = self.scan_down(site, n_bins - 2, buffers);
-            self.scan_up(site, down)
+        let (mut has_gain, mut found);
+        if self.has_missing && n_bins > 2 {
+            (has_gain, found) = self.scan_down(site, n_bins - 2, 0.0, buffers);
+            found = self.scan_up(site, found);
+            has_gain |= found.is_some();
         } else {
-            // Of two bins, the second one NaN, the missing values are the right side itself.
-            self.scan_down(site, n_bins - 1, buffers)
-                .map(|found| Threshold { default_left: !self.has_missing, ..found })
-        };
-        let Some(Threshold { bin, default_left, left }) = found else { return false };
-        site.offer(left, site.limits.penalty, || BinRule::UpTo { bin, default_left }, best);
-        true
+            let rival = best.as_ref().map_or(0.0, |best| best.gain + site.leaf.to_beat);
+            (has_gain, found) = self.scan_down(site, n_bins - 1, rival, buffers);
+            if let Some(found) = &mut found {
+                // Of two bins, the second one NaN, the missing values are the right side itself.
+                found.default_left = !self.has_missing;
+            }
+        }
+        if let Some(Threshold { bin, default_left, left }) = found {
+            site.offer(left, site.limits.penalty, || BinRule::UpTo { bin, default_left }, best);
+        }
+        has_gain
     }
 
-    /// Thresholds from the right, missing values (bins beyond `last_bin`) on the left.
+    /// Thresholds from the right, missing values (bins beyond `last_bin`) on the left: whether any has enough gain, and the best
+    /// unless it stays below the gain `rival`.
     fn scan_down(
         &self,
         site: &SearchSite<'_>,
         last_bin: usize,
+        rival: f64,
         buffers: &mut ScanBuffers,
-    ) -> Option<Threshold> {
-        match (site.limits.estimates_rows, site.limits.penalty.l1 > 0.0) {
-            (false, false) => self.scan_down_with::<false, false>(site, last_bin, buffers),
-            (false, true) => self.scan_down_with::<false, true>(site, last_bin, buffers),
-            (true, false) => self.scan_down_with::<true, false>(site, last_bin, buffers),
-            (true, true) => self.scan_down_with::<true, true>(site, last_bin, buffers),
+    ) -> (bool, Option<Threshold>) {
+        let is_penalised = site.limits.penalty.l1 > 0.0 || site.limits.penalty.l2 > 0.0;
+        match (site.limits.estimates_rows, is_penalised) {
+            (false, false) => self.scan_down_with::<false, false>(site, last_bin, rival, buffers),
+            (false, true) => self.scan_down_with::<false, true>(site, last_bin, rival, buffers),
+            (true, false) => self.scan_down_with::<true, false>(site, last_bin, rival, buffers),
+            (true, true) => self.scan_down_with::<true, true>(site, last_bin, rival, buffers),
         }
     }
 
-    /// `ESTIMATE`: row counts are estimated per bin, else the second derivatives count rows. `L1`: there is an L1 penalty.
+    /// `ESTIMATE`: row counts are estimated per bin, else the second derivatives count rows. `PENALISED`: there is a penalty.
     ///
-    /// Running sums first; then every gain with a single division, in a loop without branches; then, for the few thresholds within
-    /// rounding of the best, the gain as LightGBM computes it, which decides.
-    fn scan_down_with<const ESTIMATE: bool, const L1: bool>(
+    /// First running sums and gains with a single division, a few thresholds at a time and without branches; then, for the few
+    /// thresholds within rounding of the best, the gain as LightGBM computes it, which decides.
+    fn scan_down_with<const ESTIMATE: bool, const PENALISED: bool>(
         &self,
         site: &SearchSite<'_>,
         last_bin: usize,
+        rival: f64,
         buffers: &mut ScanBuffers,
-    ) -> Option<Threshold> {
-        let (limits, leaf) = (site.limits, &site.leaf);
-        let penalty = Penalty { l1: if L1 { limits.penalty.l1 } else { 0.0 }, ..limits.penalty };
+    ) -> (bool, Option<Threshold>) {
+        let (limits, leaf) = (site.limits, site.leaf);
+        let penalty = if PENALISED { limits.penalty } else { Penalty { l1: 0.0, l2: 0.0 } };
         // Counting second derivatives are whole up to rounding, so that half a row decides both limits at once.
         let least_hessian = if ESTIMATE {
             limits.min_sum_hessian_in_leaf
         } else {
             limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - 0.5)
         };
-        let (mut right_gradient, mut right_hessian, mut right_count) = (0.0, HESSIAN_EPSILON, 0.0);
+        let mut right = LeftSide { hessian: HESSIAN_EPSILON, ..LeftSide::default() };
         let mut best = LeftSide { gain: leaf.to_beat, ..LeftSide::default() };
-        let mut best_bin = None;
+        let (mut has_gain, mut best_bin) = (false, None);
+        // The threshold at place `i` of a chunk is the upper end of bin `last - 1 - i`.
         let mut last = last_bin;
-        for entries in self.histogram[1..=last_bin].rchunks(CHUNK) {
-            let gradients = &mut buffers.gradients[..entries.len()];
-            let hessians = &mut buffers.hessians[..entries.len()];
-            let counts = &mut buffers.counts[..entries.len()];
-            let gains = &mut buffers.gains[..entries.len()];
-            for ((entry, gradient), hessian) in
-                entries.iter().rev().zip(gradients.iter_mut()).zip(hessians.iter_mut())
+        for entries in self.histogram[1..=last_bin].rchunks(LANES * STEPS) {
+            // What is missing to full steps repeats the sums of the lowest bin: such a threshold is not better than that one.
+            let (lowest, full) = entries.as_rchunks::<LANES>();
+            let mut padded = [Entry::default(); LANES];
+            padded.iter_mut().rev().zip(lowest.iter().rev()).for_each(|(padded, &entry)| *padded = entry);
+            let n_steps = entries.len().div_ceil(LANES);
+            let mut largest = [0.0; LANES];
+            for (step, (((gradients, hessians), counts), gains)) in (buffers.gradients.iter_mut())
+                .zip(&mut buffers.hessians)
+                .zip(&mut buffers.counts)
+                .zip(&mut buffers.gains)
+                .take(n_steps)
+                .enumerate()
             {
-                right_gradient += entry.gradient;
-                right_hessian += entry.hessian;
-                (*gradient, *hessian) = (right_gradient, right_hessian);
-            }
-            if ESTIMATE {
-                for (entry, count) in entries.iter().rev().zip(counts.iter_mut()) {
-                    right_count += leaf.rows_behind(entry.hessian);
-                    *count = right_count;
+                let entries = if step < full.len() { &full[full.len() - 1 - step] } else { &padded };
+                let (mut g, mut h, mut c, mut pair) =
+                    ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+                for k in 0..LANES {
+                    let entry = entries[LANES - 1 - k];
+                    right.gradient += entry.gradient;
+                    right.hessian += entry.hessian;
+                    (g[k], h[k]) = (right.gradient, right.hessian);
+                    if ESTIMATE {
+                        right.count += leaf.rows_behind(entry.hessian);
+                        c[k] = right.count;
+                    }
                 }
+                for k in 0..LANES {
+                    let left_hessian = leaf.hessian - h[k];
+                    let smaller = if h[k] < left_hessian { h[k] } else { left_hessian };
+                    let gain = penalty.gain_of_pair(leaf.sums.gradient - g[k], left_hessian, g[k], h[k]);
+                    // A gain of zero beats nothing.
+                    pair[k] = if smaller >= least_hessian { gain } else { 0.0 };
+                }
+                if ESTIMATE {
+                    for k in 0..LANES {
+                        let left_count = leaf.n_rows - c[k];
+                        let smaller = if c[k] < left_count { c[k] } else { left_count };
+                        pair[k] = if smaller >= limits.min_data_in_leaf { pair[k] } else { 0.0 };
+                    }
+                    *counts = c;
+                }
+                if let Some(only) = self.only_bin {
+                    for k in 0..LANES {
+                        pair[k] = if only + 1 + step * LANES + k == last { pair[k] } else { 0.0 };
+                    }
+                }
+                for k in 0..LANES {
+                    largest[k] = if pair[k] > largest[k] { pair[k] } else { largest[k] };
+                }
+                (*gradients, *hessians, *gains) = (g, h, pair);
             }
-            for ((gain, &gradient), &hessian) in gains.iter_mut().zip(&*gradients).zip(&*hessians) {
-                let left_hessian = leaf.hessian - hessian;
-                let is_valid = (hessian >= least_hessian) & (left_hessian >= least_hessian);
-                let both =
-                    penalty.gain_of_pair(leaf.sums.gradient - gradient, left_hessian, gradient, hessian);
-                *gain = if is_valid { both } else { f64::NEG_INFINITY };
-            }
-            if ESTIMATE {
-                let least = limits.min_data_in_leaf;
-                for (gain, &count) in gains.iter_mut().zip(&*counts) {
-                    if (count < least) | (leaf.n_rows - count < least) {
-                        *gain = f64::NEG_INFINITY;
+            let largest = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+            let surely_has_gain = largest > leaf.to_beat * (1.0 + GAIN_MARGIN);
+            has_gain |= surely_has_gain;
+            // A gain below the rival's by more than the margin needs no exact value, unless it may be no gain at all.
+            let rival = if surely_has_gain { rival } else { 0.0 };
+            let limit = largest.max(best.gain).max(rival) * (1.0 - GAIN_MARGIN);
+            if largest > 0.0 && largest >= limit {
+                for step in 0..n_steps {
+                    let gains = &buffers.gains[step];
+                    if gains.iter().fold(true, |below, &gain| below & (gain < limit)) {
+                        continue;
+                    }
+                    for k in 0..LANES {
+                        if gains[k] < limit {
+                            continue;
+                        }
+                        let (g, h) = (buffers.gradients[step][k], buffers.hessians[step][k]);
+                        let (gradient, hessian) = (leaf.sums.gradient - g, leaf.hessian - h);
+                        let gain = penalty.gain(gradient, hessian) + penalty.gain(g, h);
+                        if gain > best.gain {
+                            let count = if ESTIMATE {
+                                leaf.n_rows - buffers.counts[step][k]
+                            } else {
+                                ((hessian + 0.5) as u64) as f64
+                            };
+                            best = LeftSide { gain, gradient, hessian, count };
+                            best_bin = Some(last - 1 - (step * LANES + k));
+                        }
                     }
                 }
             }
-            if let Some(only) = self.only_bin {
-                for (k, gain) in gains.iter_mut().enumerate() {
-                    if only + 1 + k != last {
-                        *gain = f64::NEG_INFINITY;
-                    }
-                }
-            }
-            let limit = largest(gains).max(best.gain) * (1.0 - GAIN_MARGIN);
-            for k in 0..gains.len() {
-                if gains[k] >= limit {
-                    let (gradient, hessian) = (leaf.sums.gradient - gradients[k], leaf.hessian - hessians[k]);
-                    let gain = penalty.gain(gradient, hessian) + penalty.gain(gradients[k], hessians[k]);
-                    if gain > best.gain {
-                        let count =
-                            if ESTIMATE { leaf.n_rows - counts[k] } else { ((hessian + 0.5) as u64) as f64 };
-                        best = LeftSide { gain, gradient, hessian, count };
-                        best_bin = Some(last - 1 - k);
-                    }
-                }
-            }
-            if leaf.hessian - right_hessian < limits.min_sum_hessian_in_leaf {
+            if leaf.hessian - right.hessian < limits.min_sum_hessian_in_leaf {
                 break;
             }
             last -= entries.len();
         }
-        best_bin.map(|bin| Threshold { bin, default_left: true, left: best })
+        let found = best_bin.map(|bin| Threshold { bin, default_left: true, left: best });
+        (has_gain || found.is_some(), found)
     }
 
     /// Thresholds from the left, missing values (the last bin) on the right; `found` is the best with missing values on the left.
@@ -214,22 +261,9 @@ impl NumericScan<'_> {
     }
 }
 
-/// The largest of the numbers that are not NaN; minus infinity for none.
-fn largest(values: &[f64]) -> f64 {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let (chunks, rest) = values.as_chunks::<4>();
-    let mut lanes = [f64::NEG_INFINITY; 4];
-    for chunk in chunks {
-        for lane in 0..4 {
-            lanes[lane] = larger(lanes[lane], chunk[lane]);
-        }
-    }
-    lanes.iter().chain(rest).fold(f64::NEG_INFINITY, |a, &b| larger(a, b))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{NumericScan, ScanBuffers, largest};
+    use super::{NumericScan, ScanBuffers};
     use crate::gbdt::histogram::Entry;
     use crate::gbdt::split::tests::{histogram, limits};
     use crate::gbdt::split::{BinRule, LeafSums, LeafTotals, SearchSite, Split, SplitLimits};
