@@ -24,6 +24,8 @@ mod settings;
 mod split;
 mod split_categorical;
 mod split_numeric;
+#[doc(hidden)]
+pub mod stages;
 mod train;
 mod tree;
 

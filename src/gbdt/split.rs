@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::gain::{HESSIAN_EPSILON, Penalty};
+use super::settings::GbdtSettings;
 
 /// Sums over a leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -125,6 +126,26 @@ pub(super) struct SplitLimits {
 }
 
 impl SplitLimits {
+    /// The limits of the settings for targets that were multiplied by `scale`.
+    pub(super) fn new(settings: &GbdtSettings, scale: f64, is_weighted: bool) -> Self {
+        // With weights, row counts are estimated from second derivatives. A limit of one row would be applied wrongly by an
+        // estimate and holds anyway: a side without rows is never accepted.
+        let rows =
+            |limit: usize| if is_weighted && limit <= 1 { f64::NEG_INFINITY } else { limit.max(1) as f64 };
+        Self {
+            min_data_in_leaf: rows(settings.min_data_in_leaf),
+            min_sum_hessian_in_leaf: settings.min_sum_hessian_in_leaf,
+            min_gain_to_split: settings.min_gain_to_split * scale * scale,
+            penalty: Penalty { l1: settings.lambda_l1 * scale, l2: settings.lambda_l2 },
+            cat_smooth: settings.cat_smooth,
+            cat_l2: settings.cat_l2,
+            max_cat_threshold: settings.max_cat_threshold,
+            max_cat_to_onehot: settings.max_cat_to_onehot,
+            min_data_per_group: rows(settings.min_data_per_group),
+            estimates_rows: is_weighted,
+        }
+    }
+
     /// Whether a child may have this many rows and this second-derivative sum.
     #[inline(always)]
     pub(super) fn admits(&self, count: f64, hessian: f64) -> bool {

@@ -4,29 +4,29 @@ use super::gain::{HESSIAN_EPSILON, Penalty};
 use super::histogram::Entry;
 use super::split::{BinRule, LeftSide, SearchSite, Split};
 
-/// Thresholds judged together in one step.
+/// Thresholds judged together.
 const LANES: usize = 4;
-/// Steps whose results are kept until the best of them is known.
-const STEPS: usize = 64;
-/// A gain computed with one division differs from the one with two by at most 11 roundings, far less than this part of it.
-const GAIN_MARGIN: f64 = 1e-14;
+/// Bins scanned before the best of their thresholds is looked for.
+const CHUNK: usize = 256;
+/// A gain computed with one division differs from the one with two by at most 11 roundings; empty bins of a histogram made by
+/// subtraction hold the rounding of the sums that cancelled. Both are far less than this part of a gain.
+const GAIN_MARGIN: f64 = 1e-10;
 
-/// One number for each threshold of a chunk, in the order of the scan.
-type Chunk = [[f64; LANES]; STEPS];
-
-/// Work space of a scan.
+/// Work space of a scan: for each bin with rows, in the order of the scan, the sums on the right of its threshold.
 #[derive(Debug)]
 pub(super) struct ScanBuffers {
-    gradients: Chunk,
-    hessians: Chunk,
-    counts: Chunk,
-    gains: Chunk,
+    gradients: [f64; CHUNK],
+    hessians: [f64; CHUNK],
+    counts: [f64; CHUNK],
+    gains: [f64; CHUNK],
+    /// Place of the bin within the chunk.
+    places: [u32; CHUNK + 1],
 }
 
 impl Default for ScanBuffers {
     fn default() -> Self {
-        let zeros = [[0.0; LANES]; STEPS];
-        Self { gradients: zeros, hessians: zeros, counts: zeros, gains: zeros }
+        let zeros = [0.0; CHUNK];
+        Self { gradients: zeros, hessians: zeros, counts: zeros, gains: zeros, places: [0; CHUNK + 1] }
     }
 }
 
@@ -98,8 +98,8 @@ impl NumericScan<'_> {
 
     /// `ESTIMATE`: row counts are estimated per bin, else the second derivatives count rows. `PENALISED`: there is a penalty.
     ///
-    /// First running sums and gains with a single division, a few thresholds at a time and without branches; then, for the few
-    /// thresholds within rounding of the best, the gain as LightGBM computes it, which decides.
+    /// First running sums; then the gains of the thresholds next to rows, with a single division, several at a time and without
+    /// branches; then, for the few thresholds within rounding of the best, the gain as LightGBM computes it, which decides.
     fn scan_down_with<const ESTIMATE: bool, const PENALISED: bool>(
         &self,
         site: &SearchSite<'_>,
@@ -120,39 +120,40 @@ impl NumericScan<'_> {
         let (mut has_gain, mut best_bin) = (false, None);
         // The threshold at place `i` of a chunk is the upper end of bin `last - 1 - i`.
         let mut last = last_bin;
-        for entries in self.histogram[1..=last_bin].rchunks(LANES * STEPS) {
-            // What is missing to full steps repeats the sums of the lowest bin: such a threshold is not better than that one.
-            let (lowest, full) = entries.as_rchunks::<LANES>();
-            let mut padded = [Entry::default(); LANES];
-            padded.iter_mut().rev().zip(lowest.iter().rev()).for_each(|(padded, &entry)| *padded = entry);
-            let n_steps = entries.len().div_ceil(LANES);
-            let mut largest = [0.0; LANES];
-            for (step, (((gradients, hessians), counts), gains)) in (buffers.gradients.iter_mut())
-                .zip(&mut buffers.hessians)
-                .zip(&mut buffers.counts)
-                .zip(&mut buffers.gains)
-                .take(n_steps)
-                .enumerate()
-            {
-                let entries = if step < full.len() { &full[full.len() - 1 - step] } else { &padded };
-                let (mut g, mut h, mut c, mut pair) =
-                    ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
-                for k in 0..LANES {
-                    let entry = entries[LANES - 1 - k];
-                    right.gradient += entry.gradient;
-                    right.hessian += entry.hessian;
-                    (g[k], h[k]) = (right.gradient, right.hessian);
-                    if ESTIMATE {
-                        right.count += leaf.rows_behind(entry.hessian);
-                        c[k] = right.count;
-                    }
+        for entries in self.histogram[1..=last_bin].rchunks(CHUNK) {
+            let ScanBuffers { gradients, hessians, counts, gains, places } = buffers;
+            let mut n = 0;
+            for (place, entry) in entries.iter().rev().enumerate() {
+                right.gradient += entry.gradient;
+                right.hessian += entry.hessian;
+                let at = n & (CHUNK - 1);
+                (gradients[at], hessians[at], places[at]) = (right.gradient, right.hessian, place as u32);
+                if ESTIMATE {
+                    right.count += leaf.rows_behind(entry.hessian);
+                    counts[at] = right.count;
+                    n += 1;
+                } else {
+                    // Kept if the bin has rows, else overwritten by the next one.
+                    n += usize::from((entry.hessian > 0.5) | (place == 0));
                 }
+            }
+            places[n] = entries.len() as u32;
+            let padded = n.next_multiple_of(LANES);
+            // No threshold: no rows on the right.
+            hessians[n..padded].fill(-1.0);
+            let mut largest = [0.0; LANES];
+            for (((g, h), c), gain) in (gradients[..padded].as_chunks::<LANES>().0.iter())
+                .zip(hessians[..padded].as_chunks::<LANES>().0)
+                .zip(counts[..padded].as_chunks::<LANES>().0)
+                .zip(gains[..padded].as_chunks_mut::<LANES>().0)
+            {
+                let mut pair = [0.0; LANES];
                 for k in 0..LANES {
                     let left_hessian = leaf.hessian - h[k];
                     let smaller = if h[k] < left_hessian { h[k] } else { left_hessian };
-                    let gain = penalty.gain_of_pair(leaf.sums.gradient - g[k], left_hessian, g[k], h[k]);
+                    let both = penalty.gain_of_pair(leaf.sums.gradient - g[k], left_hessian, g[k], h[k]);
                     // A gain of zero beats nothing.
-                    pair[k] = if smaller >= least_hessian { gain } else { 0.0 };
+                    pair[k] = if smaller >= least_hessian { both } else { 0.0 };
                 }
                 if ESTIMATE {
                     for k in 0..LANES {
@@ -160,45 +161,59 @@ impl NumericScan<'_> {
                         let smaller = if c[k] < left_count { c[k] } else { left_count };
                         pair[k] = if smaller >= limits.min_data_in_leaf { pair[k] } else { 0.0 };
                     }
-                    *counts = c;
-                }
-                if let Some(only) = self.only_bin {
-                    for k in 0..LANES {
-                        pair[k] = if only + 1 + step * LANES + k == last { pair[k] } else { 0.0 };
-                    }
                 }
                 for k in 0..LANES {
                     largest[k] = if pair[k] > largest[k] { pair[k] } else { largest[k] };
                 }
-                (*gradients, *hessians, *gains) = (g, h, pair);
+                *gain = pair;
             }
-            let largest = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+            let mut largest = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+            // With a single threshold to try, only the bin with rows whose sums it shares counts.
+            let only_place = self.only_bin.map(|only| (last - 1).wrapping_sub(only));
+            if let Some(only) = only_place {
+                largest = 0.0;
+                for i in 0..n {
+                    if (places[i] as usize..places[i + 1] as usize).contains(&only) {
+                        largest = gains[i];
+                    } else {
+                        gains[i] = 0.0;
+                    }
+                }
+            }
             let surely_has_gain = largest > leaf.to_beat * (1.0 + GAIN_MARGIN);
             has_gain |= surely_has_gain;
             // A gain below the rival's by more than the margin needs no exact value, unless it may be no gain at all.
             let rival = if surely_has_gain { rival } else { 0.0 };
             let limit = largest.max(best.gain).max(rival) * (1.0 - GAIN_MARGIN);
             if largest > 0.0 && largest >= limit {
-                for step in 0..n_steps {
-                    let gains = &buffers.gains[step];
+                for (step, gains) in gains[..padded].as_chunks::<LANES>().0.iter().enumerate() {
                     if gains.iter().fold(true, |below, &gain| below & (gain < limit)) {
                         continue;
                     }
-                    for k in 0..LANES {
-                        if gains[k] < limit {
+                    for i in (step * LANES..n).take(LANES) {
+                        if gains[i % LANES] < limit {
                             continue;
                         }
-                        let (g, h) = (buffers.gradients[step][k], buffers.hessians[step][k]);
-                        let (gradient, hessian) = (leaf.sums.gradient - g, leaf.hessian - h);
-                        let gain = penalty.gain(gradient, hessian) + penalty.gain(g, h);
-                        if gain > best.gain {
-                            let count = if ESTIMATE {
-                                leaf.n_rows - buffers.counts[step][k]
-                            } else {
-                                ((hessian + 0.5) as u64) as f64
-                            };
-                            best = LeftSide { gain, gradient, hessian, count };
-                            best_bin = Some(last - 1 - (step * LANES + k));
+                        // The bin with rows and the empty ones after it.
+                        let (mut g, mut h) = (gradients[i], hessians[i]);
+                        let first = places[i] as usize;
+                        for place in first..places[i + 1] as usize {
+                            if place > first {
+                                let entry = entries[entries.len() - 1 - place];
+                                g += entry.gradient;
+                                h += entry.hessian;
+                            }
+                            let (gradient, hessian) = (leaf.sums.gradient - g, leaf.hessian - h);
+                            let gain = penalty.gain(gradient, hessian) + penalty.gain(g, h);
+                            if gain > best.gain && only_place.is_none_or(|only| only == place) {
+                                let count = if ESTIMATE {
+                                    leaf.n_rows - counts[i]
+                                } else {
+                                    ((hessian + 0.5) as u64) as f64
+                                };
+                                best = LeftSide { gain, gradient, hessian, count };
+                                best_bin = Some(last - 1 - place);
+                            }
                         }
                     }
                 }
