@@ -70,7 +70,10 @@ def _affine(node, names, quoted):
             if right.constant == 1.0:
                 return left
             if not left.terms:
-                power = left.constant**right.constant
+                try:
+                    power = left.constant**right.constant
+                except ArithmeticError:
+                    raise NotLinear("a power without a value") from None
                 if isinstance(power, float):
                     return Affine(power)
         raise NotLinear("a product, quotient or power of variables")

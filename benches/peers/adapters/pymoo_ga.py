@@ -41,7 +41,6 @@ class PymooGa(Optimizer):
         self.generation = Population.create(*(self._individual(e) for e in known))
         self.queue = [self._random() for _ in range(population - len(known))]
         self.told = [self.generation[i] for i in range(len(self.generation))]
-        self.wanted = population
         self.algorithm = GA(pop_size=population, repair=self.repair)
         self.algorithm.setup(self.problem, termination=("n_gen", 10**9), seed=start.seed % 2**32, verbose=False)
         self.advanced = False
@@ -53,8 +52,10 @@ class PymooGa(Optimizer):
         """A point with its value as the algorithm knows it."""
         individual = Population.new(X=self.encoding.encode(evaluation.point)[None, :])[0]
         individual.set("F", np.array([evaluation.cost]))
-        # A failed evaluation counts as violated by its cost alone: nothing is known about its constraints.
-        individual.set("G", np.array(evaluation.violations if self.n_constraints else []))
+        violations = evaluation.violations
+        if len(violations) != self.n_constraints:
+            violations = [1.0] * self.n_constraints  # nothing is known about a point that failed
+        individual.set("G", np.array(violations))
         individual.set("H", np.array([]))
         individual.evaluated.update(("F", "G", "H"))
         return individual

@@ -2,6 +2,7 @@
 
     python test_adapters.py                                   # the whole set, with this Python
     python test_adapters.py --iterations 5 pymoo_ga.py        # one adapter
+    python test_adapters.py smac3.py --problems mixed          # one problem
     python test_adapters.py "my_program --with options"       # your own command
 
 Checked are: every line of standard output is an answer, points are complete and allowed, the first points are not asked
@@ -29,6 +30,7 @@ ADAPTERS = [
     "botorch_gp.py --acquisition ucb --restarts 4",
     "botorch_gp.py --acquisition ei --restarts 4",
 ]
+PROBLEMS = ["continuous", "mixed", "linear"]
 
 
 def continuous():
@@ -225,12 +227,14 @@ def refuses_constraints(command):
     return False
 
 
-def test(name, iterations):
+def test(name, iterations, problems):
     path = FOLDER / name.split()[0]
     command = [sys.executable, *shlex.split(name)] if path.is_file() else shlex.split(name)
     refuses = refuses_constraints(command)
     cases = [(continuous, None), (mixed, None), (linear, 10.0)] + ([] if refuses else [(linear, None)])
     for make, penalty in cases:
+        if make.__name__ not in problems:
+            continue
         began = time.monotonic()
         study = Study(command, make, 101, penalty, iterations)
         steps = [study.step(fail=i == 3) for i in range(iterations)]
@@ -271,13 +275,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("adapters", nargs="*", default=ADAPTERS)
     parser.add_argument("--iterations", type=int, default=12)
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=PROBLEMS)
     parser.add_argument("--show-stderr", action="store_true", help="let the adapters' standard error through")
     options = parser.parse_args()
     quiet = not options.show_stderr
     failed = 0
     for adapter in options.adapters:
         try:
-            test(adapter, options.iterations)
+            test(adapter, options.iterations, options.problems)
         except AssertionError as error:
             failed += 1
             print(f"FAILED  {adapter}: {error}", flush=True)
