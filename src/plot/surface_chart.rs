@@ -15,8 +15,6 @@ const STEPS: usize = 255;
 const LEVELS: usize = 9;
 /// Width of a colour bar.
 const BAR: f64 = 10.0;
-/// Pixels between its ticks, at least.
-const BAR_TICKS: f64 = 40.0;
 const SUGGESTED: &str = "#d55e00";
 
 /// What an experiment on a surface is.
@@ -111,19 +109,11 @@ impl SurfaceChart<'_> {
         ];
         let caption = if surface.fixed.is_empty() { 0.0 } else { TICK_SIZE + 6.0 };
         let width = area.width() / 3.0;
-        // The same room for the bars of all maps makes the maps equally wide.
-        let bar_labels = maps
-            .iter()
-            .flat_map(|(_, values, _)| {
-                Axis { scale: range_of(values), from: area.bottom, to: area.top }.ticks(BAR_TICKS)
-            })
-            .map(|tick| text_width(&tick.label, TICK_SIZE))
-            .fold(0.0, f64::max);
         for (k, (title, values, reversed)) in maps.iter().enumerate() {
             let left = area.left + k as f64 * width;
             let panel =
                 Area { left, right: left + width - 6.0, top: area.top, bottom: area.bottom - caption };
-            self.draw_map(&mut document, panel, (title, values, *reversed), bar_labels);
+            self.draw_map(&mut document, panel, title, values, *reversed);
         }
         if !surface.fixed.is_empty() {
             let text = fitted(&format!("at {}", surface.fixed), TICK_SIZE, area.width());
@@ -152,13 +142,13 @@ impl SurfaceChart<'_> {
         legend
     }
 
-    /// A map: its title, its values, whether small ones are bright; and the width of the labels beside its bar.
     fn draw_map(
         &self,
         document: &mut Document,
         mut panel: Area,
-        (title, values, reversed): (&str, &[f64], bool),
-        bar_labels: f64,
+        title: &str,
+        values: &[f64],
+        reversed: bool,
     ) {
         let surface = self.surface;
         let text = fitted(title, TICK_SIZE + 1.0, panel.width());
@@ -169,8 +159,17 @@ impl SurfaceChart<'_> {
             Style::new(TICK_SIZE + 1.0, Anchor::Start).bold(),
         );
         panel.top += TICK_SIZE + 6.0;
-        let range = range_of(values);
-        let inner = Area { right: panel.right - BAR - bar_labels - 8.0, ..panel };
+        let (low, high) = values
+            .iter()
+            .filter(|v| v.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+        let range = Scale::linear_around(low, high, 0.0);
+        let widest = Axis { scale: range.clone(), from: panel.bottom, to: panel.top }
+            .ticks(40.0)
+            .iter()
+            .map(|t| text_width(&t.label, TICK_SIZE))
+            .fold(0.0, f64::max);
+        let inner = Area { right: panel.right - BAR - widest - 8.0, ..panel };
         let x = AxisText { scale: surface.x.scale.clone(), label: &surface.x.label };
         let y = AxisText { scale: surface.y.scale.clone(), label: &surface.y.label };
         let frame = Frame::new(inner, &x, &y);
@@ -311,15 +310,6 @@ impl SurfaceChart<'_> {
     }
 }
 
-/// The range of a map's colours.
-fn range_of(values: &[f64]) -> Scale {
-    let (low, high) = values
-        .iter()
-        .filter(|v| v.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
-    Scale::linear_around(low, high, 0.0)
-}
-
 /// A colour bar with its ticks.
 fn draw_bar(document: &mut Document, bar: &Axis, left: f64, reversed: bool) {
     const PARTS: usize = 64;
@@ -333,7 +323,7 @@ fn draw_bar(document: &mut Document, bar: &Axis, left: f64, reversed: bool) {
         rect.num("height", height / PARTS as f64 + 0.5).str("fill", &fill).close();
     }
     document.end();
-    for tick in bar.ticks(BAR_TICKS) {
+    for tick in bar.ticks(40.0) {
         document.line((left + BAR, tick.at), (left + BAR + 3.0, tick.at), INK);
         let y = tick.at + 0.36 * TICK_SIZE;
         document.text(left + BAR + 5.0, y, &tick.label, Style::new(TICK_SIZE, Anchor::Start));

@@ -12,6 +12,9 @@ def records(path):
 
 for problem in sorted(pathlib.Path(sys.argv[1], "runs").iterdir()):
     runs = [records(path) for path in sorted((problem / "agreement").glob("*.jsonl"))]
+    if not all(run and run[-1]["ratio"] >= 0.85 for run in runs):
+        print(f"{problem.name}: not complete")
+        continue
     low = [statistics.mean(r["error"] for r in run if r["ratio"] <= 0.5) for run in runs]
     high = [statistics.mean(r["error"] for r in run if r["ratio"] >= 0.85) for run in runs]
     median = lambda pick: statistics.median(pick(run) for run in runs)
