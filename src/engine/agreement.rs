@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
-        let (mut problem, training, _) = setting(Goal::Minimize);
+        let (mut problem, training, surrogate) = setting(Goal::Minimize);
         let mut optimizer = Optimizer::new(problem.clone());
         for (x, y) in training.x.rows().zip(&training.y) {
             optimizer.tell(x, *y).unwrap();
