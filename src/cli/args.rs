@@ -45,6 +45,12 @@ pub enum Command {
     Fit(FitArgs),
     /// Solve one acquisition problem to proven optimality.
     Solve(SolveArgs),
+    /// Compare methods on problems over many seeds: run, merge, report.
+    Study {
+        /// What to do with the study.
+        #[command(subcommand)]
+        command: StudyCommand,
+    },
     /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
 }
@@ -223,6 +229,33 @@ pub struct SolveArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// `leafgp study`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum StudyCommand {
+    /// Make every run of a study that is not complete yet.
+    Run(StudyRunArgs),
+}
+
+/// `leafgp study run`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyRunArgs {
+    /// The study file (TOML).
+    #[arg(value_name = "SPEC.toml")]
+    pub spec: PathBuf,
+    /// The folder of the study's files; made if it does not exist, continued if it does.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Runs side by side, each on one thread, 0 for one on each core; results do not depend on it.
+    #[arg(short, long, value_name = "K", default_value_t = 0, visible_alias = "threads")]
+    pub jobs: usize,
+    /// Make only part i of n of the runs, for job arrays.
+    #[arg(long, value_name = "i/n")]
+    pub shard: Option<crate::study::Shard>,
+    /// A line for each complete run; twice, for each evaluation.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 /// `leafgp verify`.

@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod run;
 mod solve;
+mod study;
 mod suggest;
 mod text_table;
 mod verify;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));

@@ -70,7 +70,7 @@ pub(super) fn ask(
         let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
         return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
     }
-    decode(problem, &surrogate, report, observations.len(), &limits)
+    decode(problem, &surrogate, &training, report, observations.len(), &limits)
 }
 
 /// Limits of the questions to the constraints alone: the time of one proposal.
@@ -206,6 +206,7 @@ fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
 fn decode(
     problem: &Problem,
     surrogate: &Surrogate,
+    training: &TrainingSet,
     report: Report,
     n_rows: usize,
     limits: &Limits,
@@ -217,7 +218,7 @@ fn decode(
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
     let limits = limits_of_centre(problem, limits);
-    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &mut rng, limits);
+    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
     let forest = &surrogate.trees.forest;
     if forest.active_leaves(&point) != forest.active_leaves(&incumbent.x) {
         debug_assert!(false, "the centre {point:?} left the cell {:?}", incumbent.region);

@@ -2,6 +2,7 @@
 //!
 //! The algorithm is [`ask`](Optimizer::ask): fit the trees, fit the process, maximise the acquisition to proven optimality, decode the optimal cell.
 
+mod among;
 mod ask;
 mod centre;
 mod error;
@@ -9,6 +10,7 @@ mod evaluate;
 mod quality;
 mod random;
 mod run;
+mod sample;
 mod suggestion;
 mod surrogate;
 mod training;
@@ -18,6 +20,7 @@ use leafgp_solver::constraints::Tolerance;
 use crate::history::{History, Outcome};
 use crate::problem::Problem;
 
+pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
@@ -26,8 +29,9 @@ pub use quality::{
 };
 pub use random::{Purpose, stream};
 pub use run::{RunSettings, Step, planned, run};
+pub use sample::{nearest_feasible, uniform};
 pub use suggestion::{Proof, Suggestion};
-pub use surrogate::Surrogate;
+pub use surrogate::{Prediction, Surrogate};
 pub use training::{TargetScale, TrainingSet};
 
 /// One experiment: where, and what came of it.

@@ -22,6 +22,20 @@ impl Preset {
     pub(super) const WORDS: [(&'static str, Self); 1] = [("paper", Self::Paper)];
 }
 
+/// Which point of the optimal cell is measured. To the model all points of a cell are equal; to the experiment they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointChoice {
+    /// The centre (Eq. 9, 10), projected onto the constraints (Eq. 11).
+    #[default]
+    Centre,
+    /// A random point, uniform on the variables' scales and projected like the centre.
+    Random,
+    /// The centre of a cell without measurements; in one that holds some, the farthest from them of a few random points and the centre: a cell
+    /// that is suggested again is never measured twice at the same point, unless it has no other.
+    Away,
+}
+
 /// All settings: defaults, then preset, then problem file, then command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -33,6 +47,8 @@ pub struct Settings {
     pub kappa: f64,
     /// Where the defaults of the trees and the process come from.
     pub preset: Preset,
+    /// Which point of the optimal cell is suggested. Default `centre` (the paper's).
+    pub point: PointChoice,
     /// The gradient-boosted trees.
     pub trees: GbdtSettings,
     /// The tree-kernel Gaussian process.
@@ -49,6 +65,7 @@ impl Default for Settings {
             seed: 101,
             kappa: 1.96,
             preset: Preset::default(),
+            point: PointChoice::default(),
             trees: GbdtSettings::default(),
             gp: GpSettings::default(),
             solver: SolverSettings::default(),

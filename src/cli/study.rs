@@ -1,0 +1,99 @@
+//! `leafgp study`: runs a study, merges shards, writes the report.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use super::Status;
+use super::args::{Common, StudyCommand, StudyRunArgs};
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Meter;
+use super::text_table::short;
+use crate::study::{self, Event, RunOptions, Spec, StudyError, StudyFolder};
+
+pub(super) fn command(
+    command: &StudyCommand,
+    common: &Common,
+    output: &mut Output,
+) -> Result<Status, Failure> {
+    if common.seed.is_some() {
+        return Err(Failure::Input("--seed: a study's seeds stand in its spec, seeds = \"101..120\"".into()));
+    }
+    match command {
+        StudyCommand::Run(args) => run(args, output),
+    }
+}
+
+fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    let spec = Spec::from_file(&args.spec)?;
+    for problem in &spec.problems {
+        for warning in &problem.problem.warnings {
+            output.warning(&format!("{}: {warning}", problem.name));
+        }
+    }
+    let folder = StudyFolder::new(&args.out);
+    let options = RunOptions {
+        jobs: match args.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        },
+        shard: args.shard,
+        interrupt: Some(interrupt::flag()),
+    };
+    let meter = Meter::bar(0, output);
+    // Messages come from all threads; the terminal is one.
+    let shared = Mutex::new(output);
+    let tell = |line: String| {
+        let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        meter.suspend(|| output.note(&line));
+    };
+    let summary = study::run(&spec, &folder, &options, &|event| match event {
+        Event::Start { evaluations, runs, complete } => {
+            meter.set_length(*evaluations);
+            tell(format!("{runs} runs with {evaluations} evaluations to make; {complete} runs are complete"));
+        }
+        Event::Step { run, step } => {
+            meter.step(spec.run_name(*run));
+            if args.verbose > 1 {
+                let best = step.best.map_or("none".to_owned(), short);
+                tell(format!("{} evaluation {}: best {best}", spec.run_name(*run), step.evaluation));
+            }
+        }
+        Event::Complete { run, best } => {
+            if args.verbose > 0 {
+                let best =
+                    best.map_or("no feasible value".to_owned(), |best| format!("best {}", short(best)));
+                tell(format!("{} complete: {best}", spec.run_name(*run)));
+            }
+        }
+        Event::Busy { run } => tell(format!("{} is left to another process", spec.run_name(*run))),
+        Event::Failed { run, error } => {
+            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            meter.suspend(|| output.warning(&format!("run {}: {error}", spec.run_name(*run))));
+        }
+    });
+    drop(meter);
+    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let summary = summary?;
+    if summary.interrupted {
+        return Err(Failure::Interrupted(format!(
+            "interrupted with {} of {} runs complete; the same command goes on from here",
+            summary.complete, summary.total
+        )));
+    }
+    writeln!(output, "{} of {} runs complete in {}", summary.complete, summary.total, args.out.display())?;
+    if summary.failed.is_empty() {
+        return Ok(Status::Done);
+    }
+    Err(Failure::NoAnswer(format!(
+        "{} runs stopped with an error; the same command tries them again",
+        summary.failed.len()
+    )))
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        Self::input(error)
+    }
+}
