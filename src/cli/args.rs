@@ -236,6 +236,10 @@ pub struct SolveArgs {
 pub enum StudyCommand {
     /// Make every run of a study that is not complete yet.
     Run(StudyRunArgs),
+    /// Bring shards and parts of a study together in one folder.
+    Merge(StudyMergeArgs),
+    /// Write the report: page, charts and tables over the complete runs.
+    Report(StudyReportArgs),
 }
 
 /// `leafgp study run`.
@@ -256,6 +260,31 @@ pub struct StudyRunArgs {
     /// A line for each complete run; twice, for each evaluation.
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
+}
+
+/// `leafgp study merge`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyMergeArgs {
+    /// The folders to merge.
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// The folder of the merged study; one that holds the study already is completed.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `leafgp study report`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyReportArgs {
+    /// The study's folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The folder for the report's files [default: DIR/report].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Leave out the times, the only part that differs when the same study is made again.
+    #[arg(long)]
+    pub without_times: bool,
 }
 
 /// `leafgp verify`.

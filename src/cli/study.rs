@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use super::Status;
-use super::args::{Common, StudyCommand, StudyRunArgs};
+use super::args::{Common, StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
@@ -22,7 +22,35 @@ pub(super) fn command(
     }
     match command {
         StudyCommand::Run(args) => run(args, output),
+        StudyCommand::Merge(args) => merge(args, output),
+        StudyCommand::Report(args) => report(args, output),
     }
+}
+
+fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
+    let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
+    let summary = study::merge(&folders, &StudyFolder::new(&args.out))?;
+    writeln!(
+        output,
+        "{} runs in {}, {} of them complete",
+        summary.runs,
+        args.out.display(),
+        summary.complete
+    )?;
+    Ok(Status::Done)
+}
+
+fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
+    let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
+    let summary = study::report(&StudyFolder::new(&args.folder), &out, !args.without_times)?;
+    if summary.complete < summary.planned {
+        output.note(&format!(
+            "the report covers the {} complete runs of {}",
+            summary.complete, summary.planned
+        ));
+    }
+    writeln!(output, "{}", out.join("report.html").display())?;
+    Ok(Status::Done)
 }
 
 fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {

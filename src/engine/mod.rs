@@ -24,6 +24,7 @@ pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
+pub(crate) use evaluate::{keep_tail, shell, stop};
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };

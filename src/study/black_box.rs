@@ -76,6 +76,26 @@ fn violations(constraints: &Constraints, point: &[f64]) -> Vec<f64> {
 }
 
 impl LookUp {
+    /// The row nearest to a point: squared distance in units of each variable's range, 1 for a changed category; the first of equals.
+    pub(super) fn nearest(&self, problem: &Problem, point: &[f64]) -> Vec<f64> {
+        let domains = problem.domains();
+        let distance = |row: &[f64]| -> f64 {
+            let term = |((domain, a), b): ((&leafgp_solver::Domain, &f64), &f64)| {
+                let (lower, upper) = domain.bounds();
+                if domain.is_categorical() {
+                    f64::from(u8::from(a != b))
+                } else if upper > lower {
+                    ((a - b) / (upper - lower)).powi(2)
+                } else {
+                    0.0
+                }
+            };
+            domains.iter().zip(row).zip(point).map(term).sum()
+        };
+        let nearest = self.points.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.expect("a table has rows").clone()
+    }
+
     fn value(&self, point: &[f64]) -> Evaluation {
         match self.points.iter().position(|known| known == point) {
             Some(row) => Evaluation::Value(self.values[row]),

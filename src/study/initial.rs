@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn first_points_are_feasible_distinct_and_the_seeds_own() {
-        for name in ["rastrigin", "g1", "g3", "g6", "alkylation", "pressure_vessel", "mixed"] {
+        for name in ["rastrigin", "g1", "g3", "g6", "alkylation", "pressure-vessel", "mixed"] {
             let problem = study_problem(name);
             let points = initial_points(&problem, 101).unwrap();
             assert_eq!(points.len(), 5);

@@ -9,13 +9,16 @@
 
 mod black_box;
 mod error;
+mod external;
 mod fingerprint;
 mod folder;
 mod initial;
 mod manifest;
+mod merge;
 mod propose;
 mod read_spec;
 mod record;
+mod report;
 mod run_one;
 mod runner;
 mod spec;
@@ -23,6 +26,8 @@ mod spec;
 pub use error::StudyError;
 pub use folder::StudyFolder;
 pub use manifest::{CaseEntry, Manifest, MethodEntry, ProblemEntry};
+pub use merge::{MergeSummary, merge};
 pub use record::{ProofRecord, RunHeader, RunRecord, StepRecord};
+pub use report::{ReportSummary, report};
 pub use runner::{Event, RunOptions, Shard, Summary, run};
 pub use spec::{Case, ConstraintHandling, Method, MethodKind, RunId, Source, Spec, StudyProblem};

@@ -375,10 +375,7 @@ impl Parser<'_> {
         method: &Method,
         read: &ReadProblem,
     ) -> Result<(), ProblemError> {
-        let samples = match method.kind {
-            MethodKind::LeafGpRnd { samples } => samples,
-            _ => return Ok(()),
-        };
+        let MethodKind::LeafGpRnd { samples } = method.kind else { return Ok(()) };
         let variables = read.problem.problem.variables.len();
         if samples.saturating_mul(variables) > 100_000_000 {
             let message = format!("{samples} samples of {variables} variables do not fit into memory");

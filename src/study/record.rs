@@ -3,12 +3,17 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::StudyError;
 use super::manifest::FORMAT;
+
+/// How often, and how long, a locked file is waited for.
+const LOCK_TRIES: u32 = 20;
+const LOCK_WAIT: Duration = Duration::from_millis(50);
 
 /// The first line of a run's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,11 +185,8 @@ impl RunFile {
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(path).map_err(fail())?;
-        match file.try_lock() {
-            // Some shared file systems know no locks; there the user keeps shards apart.
-            Ok(()) => {}
-            Err(TryLockError::Error(_)) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
+        if is_locked(&file) {
+            return Ok(None);
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(fail())?;
@@ -212,6 +214,19 @@ impl RunFile {
             .and_then(|()| self.file.sync_data())
             .map_err(StudyError::file(&self.path))
     }
+}
+
+/// Tries to lock a file for this process; true when another one keeps it.
+fn is_locked(file: &File) -> bool {
+    // A process that was just started holds its parent's files for a moment, until it runs its own program.
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
+            // Some shared file systems know no locks; there the user keeps shards apart.
+            Ok(()) | Err(TryLockError::Error(_)) => return false,
+        }
+    }
+    true
 }
 
 /// The error of a file that belongs to another set-up.

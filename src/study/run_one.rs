@@ -3,16 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::black_box::{BlackBox, Judged, without_constraints};
+use super::external::External;
 use super::initial::initial_points;
 use super::propose::{Proposal, propose};
 use super::record::{RunFile, RunHeader, StepRecord};
 use super::runner::Event;
-use super::spec::{ConstraintHandling, MethodKind, RunId, Spec};
+use super::spec::{ConstraintHandling, MethodKind, RunId, Source, Spec};
 use super::{StudyError, StudyFolder};
 use crate::engine::{Context, Evaluation, Optimizer};
 use crate::history::Outcome;
@@ -75,6 +76,9 @@ pub(super) fn run_one(
         on_event(&Event::Step { run, step: &step });
         state.steps.push(step);
     }
+    if let Some(process) = state.process.take() {
+        process.finish();
+    }
     Ok(Ended::Complete { best: state.steps.last().and_then(|step| step.best) })
 }
 
@@ -91,6 +95,9 @@ struct State<'a> {
     optimizer: Optimizer,
     initial: Vec<Vec<f64>>,
     steps: Vec<StepRecord>,
+    /// What an external method was told or has to be told, and the process once it is needed.
+    told: Vec<(Vec<f64>, Judged)>,
+    process: Option<External>,
 }
 
 impl<'a> State<'a> {
@@ -119,6 +126,8 @@ impl<'a> State<'a> {
             optimizer: Optimizer::new(view),
             initial,
             steps: Vec::with_capacity(problem.evaluations()),
+            told: Vec::new(),
+            process: None,
         };
         for step in steps {
             let point = point_of(&problem.problem, &step).map_err(|what| {
@@ -137,14 +146,45 @@ impl<'a> State<'a> {
             return Ok(Proposal { point: point.clone(), proof: None });
         }
         match &method.kind {
-            MethodKind::External { .. } => {
-                Err(StudyError::External("external processes are not there yet".into()))
+            MethodKind::External { command, timeout } => {
+                if self.process.is_none() {
+                    self.process = Some(self.start_process(command, *timeout)?);
+                }
+                let process = self.process.as_mut().expect("it was just started");
+                let point = process.ask(&problem.problem)?;
+                let point = match &problem.source {
+                    Source::Table(table) => table.nearest(&problem.problem, &point),
+                    Source::Function(_) | Source::Command { .. } => point,
+                };
+                Ok(Proposal { point, proof: None })
             }
             _ => propose(problem, method, &self.optimizer, self.context),
         }
     }
 
+    /// Starts the process, and asks and tells again what is on record.
+    fn start_process(&self, command: &str, timeout: Duration) -> Result<External, StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        let name = self.spec.run_name(self.run);
+        let interrupt = self.context.interrupt.clone();
+        let mut process = External::start(&name, command, timeout, interrupt)?;
+        let (first, later) = self.told.split_at(problem.initial.min(self.told.len()));
+        process.introduce(problem, method, self.run.seed, first)?;
+        for (point, judged) in later {
+            process.ask(&problem.problem)?;
+            process.tell(problem, method, point, judged)?;
+        }
+        Ok(process)
+    }
+
     fn tell(&mut self, point: &[f64], judged: &Judged) -> Result<(), StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        if let Some(process) = &mut self.process {
+            process.tell(problem, method, point, judged)?;
+        }
+        if matches!(method.kind, MethodKind::External { .. }) {
+            self.told.push((point.to_vec(), judged.clone()));
+        }
         let outcome = judged.told.map_or(Outcome::Failed, Outcome::Done);
         Ok(self.optimizer.tell_outcome(point, outcome)?)
     }

@@ -8,5 +8,6 @@ mod mixed;
 mod problem_file;
 mod run;
 mod solve;
+mod study;
 mod suggest;
 mod support;
