@@ -27,7 +27,7 @@ impl<'a> Stages<'a> {
     pub fn new(problem: &'a Problem<'a>) -> Option<Self> {
         let model = Model::new(problem)?;
         let (mut node, mut filter) = (Node::default(), FilterScratch::default());
-        node.build(&model, model.cells.full(), f64::NEG_INFINITY, &[]);
+        node.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
         if !node.filter(&model, &mut filter, Changed::Everything) {
             return None;
         }
