@@ -10,6 +10,7 @@ mod init;
 mod inputs;
 mod interrupt;
 mod output;
+mod plot;
 mod progress;
 mod run;
 mod solve;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
+        Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),

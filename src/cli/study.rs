@@ -10,7 +10,9 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
-use crate::study::{self, Event, RunOptions, Spec, StudyError, StudyFolder};
+use crate::file::write_whole;
+use crate::study::agreement::{self, AgreementSpec};
+use crate::study::{self, Event, ReportOptions, RunOptions, Spec, StudyError, StudyFolder};
 
 pub(super) fn command(
     command: &StudyCommand,
@@ -42,7 +44,8 @@ fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> 
 
 fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
-    let summary = study::report(&StudyFolder::new(&args.folder), &out, !args.without_times)?;
+    let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
+    let summary = study::report(&StudyFolder::new(&args.folder), &out, &options)?;
     if summary.complete < summary.planned {
         output.note(&format!(
             "the report covers the {} complete runs of {}",
@@ -54,6 +57,9 @@ fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure
 }
 
 fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    if std::fs::read_to_string(&args.spec).is_ok_and(|text| AgreementSpec::is_meant(&text)) {
+        return run_agreement(args, output);
+    }
     let spec = Spec::from_file(&args.spec)?;
     for problem in &spec.problems {
         for warning in &problem.problem.warnings {
@@ -61,14 +67,7 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
         }
     }
     let folder = StudyFolder::new(&args.out);
-    let options = RunOptions {
-        jobs: match args.jobs {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            jobs => jobs,
-        },
-        shard: args.shard,
-        interrupt: Some(interrupt::flag()),
-    };
+    let options = run_options(args);
     let meter = Meter::bar(0, output);
     // Messages come from all threads; the terminal is one.
     let shared = Mutex::new(output);
@@ -118,6 +117,68 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
         "{} runs stopped with an error; the same command tries them again",
         summary.failed.len()
     )))
+}
+
+fn run_options(args: &StudyRunArgs) -> RunOptions {
+    RunOptions {
+        jobs: match args.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        },
+        shard: args.shard,
+        interrupt: Some(interrupt::flag()),
+    }
+}
+
+/// The uncertainty study: its runs, then summary and figures of what is on record.
+fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    let spec = AgreementSpec::from_file(&args.spec)?;
+    let folder = StudyFolder::new(&args.out);
+    let meter =
+        Meter::bar(spec.functions.len() * spec.points.len() * spec.seeds.len() * spec.ratios.len(), output);
+    let shared = Mutex::new(output);
+    let summary = agreement::run(&spec, &folder, &run_options(args), &|run, answer| {
+        meter.step(run.to_owned());
+        if args.verbose > 0 {
+            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
+            let line = format!(
+                "{run} ratio {}: {}, mean {}, error {}, {} nodes",
+                answer.ratio,
+                answer.status,
+                number(answer.mean),
+                number(answer.error),
+                answer.nodes
+            );
+            meter.suspend(|| output.note(&line));
+        }
+    });
+    drop(meter);
+    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let summary = summary?;
+    if summary.interrupted {
+        return Err(Failure::Interrupted(format!(
+            "interrupted with {} of {} runs complete; the same command goes on from here",
+            summary.complete, summary.total
+        )));
+    }
+    let rows = agreement::summarise(&spec, &folder)?;
+    let write = |name: &str, text: &str| {
+        let path = args.out.join(name);
+        write_whole(&path, text.as_bytes()).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))
+    };
+    write("agreement.csv", &agreement::summary_csv(&rows))?;
+    for (name, chart) in agreement::charts(&spec, &rows) {
+        write(&format!("{name}.svg"), &chart.svg())?;
+    }
+    writeln!(
+        output,
+        "{} of {} runs complete; summary and figures in {}",
+        summary.complete,
+        summary.total,
+        args.out.display()
+    )?;
+    Ok(Status::Done)
 }
 
 impl From<StudyError> for Failure {

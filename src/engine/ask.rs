@@ -9,6 +9,7 @@ use leafgp_solver::constraints::{Decision, Limits};
 use leafgp_solver::search::{self, ProgressCallback, Report, SearchOptions, Status};
 use rand::Rng;
 
+use crate::acquisition::AgreementLimit;
 use crate::problem::Problem;
 
 use super::Observation;
@@ -67,7 +68,10 @@ pub(super) fn ask(
     let report = maximise(problem, &surrogate, &training, observations.len(), context)?;
     if report.status == Status::Infeasible {
         // Not one cell is left; inside the taken ones there may still be new points.
-        let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
+        let reason = match problem.settings.max_agreement {
+            Some(ratio) => format!("no feasible cell has max_agreement <= {ratio} with every experiment"),
+            None => "every feasible cell already holds a pending or failed experiment".to_owned(),
+        };
         return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
     }
     decode(problem, &surrogate, &training, report, observations.len(), &limits)
@@ -175,6 +179,11 @@ fn maximise(
     let mut search_problem = search::Problem::new(&surrogate.domains, forest, &objective);
     if !problem.constraints.is_empty() {
         search_problem = search_problem.with_constraints(&problem.constraints);
+    }
+    if let Some(ratio) = settings.max_agreement {
+        let known = training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
+        let limit = AgreementLimit::new(forest, known, ratio);
+        search_problem = search_problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees);
     }
     for point in training.pending.iter().chain(&training.failed) {
         let cell = forest.cell(&surrogate.domains, point);

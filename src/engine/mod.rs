@@ -2,11 +2,13 @@
 //!
 //! The algorithm is [`ask`](Optimizer::ask): fit the trees, fit the process, maximise the acquisition to proven optimality, decode the optimal cell.
 
+mod agreement;
 mod among;
 mod ask;
 mod centre;
 mod error;
 mod evaluate;
+mod permutation;
 mod quality;
 mod random;
 mod run;
@@ -20,11 +22,13 @@ use leafgp_solver::constraints::Tolerance;
 use crate::history::{History, Outcome};
 use crate::problem::Problem;
 
+pub use agreement::{MeanWithinAgreement, mean_within_agreement};
 pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
 pub(crate) use evaluate::{keep_tail, shell, stop};
+pub use permutation::permutation_importances;
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };

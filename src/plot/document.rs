@@ -219,6 +219,12 @@ impl Path {
         self
     }
 
+    /// A rectangle between two opposite corners.
+    pub(super) fn rect(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let (x, y, right, bottom) = (number(from.0), number(from.1), number(to.0), number(to.1));
+        let _ = write!(self.0, "M{x} {y}H{right}V{bottom}H{x}Z");
+    }
+
     /// A line through all points.
     pub(super) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut path = Self::default();

@@ -30,8 +30,12 @@ pub(super) enum Mark {
     Dot { fill: &'static str, stroke: &'static str },
     /// A cross.
     Cross { colour: &'static str },
-    /// A filled box.
-    Box { fill: &'static str },
+    /// A diamond.
+    Diamond { fill: &'static str },
+    /// A bright line on a dark ground.
+    Contour,
+    /// The hatch of [`hatch_pattern`].
+    Hatch,
 }
 
 /// A rectangle in pixels.
@@ -108,10 +112,18 @@ fn swatch(document: &mut Document, x: f64, y: f64, mark: &Mark) {
         }
         Mark::Dot { fill, stroke } => dot(document, (middle, y), 4.0, fill, stroke).close(),
         Mark::Cross { colour } => cross(document, (middle, y), 4.0, colour),
-        Mark::Box { fill } => {
+        Mark::Diamond { fill } => diamond(document, (middle, y), 5.0, fill).close(),
+        Mark::Contour | Mark::Hatch => {
             let rect =
-                document.element("rect").num("x", x + 4.0).num("y", y - 5.0).num("width", SWATCH - 8.0);
-            rect.num("height", 10.0).str("fill", fill).str("stroke", INK).str("stroke-width", "0.5").close();
+                document.element("rect").num("x", x + 2.0).num("y", y - 5.0).num("width", SWATCH - 4.0);
+            let rect = rect.num("height", 10.0);
+            match mark {
+                Mark::Hatch => rect.id("fill", "url(#", "hatch", ")").str("stroke", "#888888").close(),
+                _ => {
+                    rect.str("fill", "#2a788e").close();
+                    document.line((x + 2.0, y), (x + SWATCH - 2.0, y), "#ffffff");
+                }
+            }
         }
     }
 }
@@ -125,7 +137,38 @@ pub(super) fn dot<'a>(
     stroke: &str,
 ) -> super::document::Element<'a> {
     let circle = document.element("circle").num("cx", x).num("cy", y).num("r", radius);
-    circle.str("fill", fill).str("stroke", stroke)
+    let circle = circle.str("fill", fill).str("stroke", stroke);
+    // Hollow ones, which are infeasible, are dashed: on a white ground they would look like white ones.
+    if fill == "none" { circle.str("stroke-dasharray", "1.6 1.4") } else { circle }
+}
+
+/// A diamond, its element still open for a hover text.
+pub(super) fn diamond<'a>(
+    document: &'a mut Document,
+    (x, y): (f64, f64),
+    reach: f64,
+    fill: &str,
+) -> super::document::Element<'a> {
+    let mut path = super::document::Path::default();
+    path.move_to((x, y - reach))
+        .line_to((x + reach, y))
+        .line_to((x, y + reach))
+        .line_to((x - reach, y))
+        .close();
+    let element = document.element("path").str("d", path.as_str()).str("fill", fill);
+    element.str("stroke", "#ffffff").str("stroke-width", "1.2")
+}
+
+/// Defines the hatch for [`Mark::Hatch`] and for fills `url(#...hatch)`.
+pub(super) fn hatch_pattern(document: &mut Document) {
+    document.element("defs").open();
+    let pattern = document.element("pattern").id("id", "", "hatch", "").str("patternUnits", "userSpaceOnUse");
+    pattern.num("width", 6.0).num("height", 6.0).str("patternTransform", "rotate(45)").open();
+    let ground = document.element("rect").num("width", 6.0).num("height", 6.0);
+    ground.str("fill", "#dddddd").str("fill-opacity", "0.8").close();
+    document.line((0.0, 0.0), (0.0, 6.0), "#666666");
+    document.end();
+    document.end();
 }
 
 /// A diagonal cross.

@@ -49,6 +49,9 @@ pub struct Settings {
     pub preset: Preset,
     /// Which point of the optimal cell is suggested. Default `centre` (the paper's).
     pub point: PointChoice,
+    /// Largest share of trees in which a suggestion may end in the same leaf as any one experiment known so far, `(0, 1]`: a limit on the kernel's correlation with the
+    /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default.
+    pub max_agreement: Option<f64>,
     /// The gradient-boosted trees.
     pub trees: GbdtSettings,
     /// The tree-kernel Gaussian process.
@@ -66,6 +69,7 @@ impl Default for Settings {
             kappa: 1.96,
             preset: Preset::default(),
             point: PointChoice::default(),
+            max_agreement: None,
             trees: GbdtSettings::default(),
             gp: GpSettings::default(),
             solver: SolverSettings::default(),
@@ -81,6 +85,9 @@ impl Settings {
     /// Names the first field outside its range.
     pub fn validate(&self) -> Result<(), ProblemError> {
         check("kappa", self.kappa, self.kappa >= 0.0 && self.kappa <= 1e6, "a number in [0, 1e6]")?;
+        if let Some(ratio) = self.max_agreement {
+            check("max_agreement", ratio, ratio > 0.0 && ratio <= 1.0, "a number in (0, 1]")?;
+        }
         let solver = &self.solver;
         let limit = solver.time_limit;
         check("solver.time_limit", limit, limit > 0.0 && limit <= 1e9, "seconds, above 0 and at most 1e9")?;

@@ -7,6 +7,7 @@
 //! Methods differ only in how they propose the next point: the first points of a seed are the same for all, and every value is judged in one place
 //! (`BlackBox`): constraints as in the problem file, or as a penalty on the value (Eq. 14).
 
+pub mod agreement;
 mod black_box;
 mod error;
 mod external;
@@ -28,6 +29,6 @@ pub use folder::StudyFolder;
 pub use manifest::{CaseEntry, Manifest, MethodEntry, ProblemEntry};
 pub use merge::{MergeSummary, merge};
 pub use record::{ProofRecord, RunHeader, RunRecord, StepRecord};
-pub use report::{ReportSummary, report};
+pub use report::{ReportOptions, ReportSummary, report};
 pub use runner::{Event, RunOptions, Shard, Summary, run};
 pub use spec::{Case, ConstraintHandling, Method, MethodKind, RunId, Source, Spec, StudyProblem};

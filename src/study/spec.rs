@@ -242,15 +242,24 @@ impl Case {
         let settings = deterministic(settings);
         let mut whole = json!({ "problem": problem.to_json(), "method": method.to_json() });
         if method.kind.uses_model() {
-            whole["settings"] = json!(settings);
+            let mut settings = json!(settings);
+            if let (None, Some(table)) = (case_agreement(&settings), settings.as_object_mut()) {
+                // Newer than the first records: absent means none.
+                table.shift_remove("max_agreement");
+            }
+            whole["settings"] = settings;
         }
         let fingerprint = fingerprint(&whole.to_string());
         Self { problem: indices.0, method: indices.1, settings, fingerprint }
     }
 }
 
+fn case_agreement(settings: &Value) -> Option<f64> {
+    settings.get("max_agreement")?.as_f64()
+}
+
 /// One thread, nodes in place of the clock, and no design: the first points are the study's.
-fn deterministic(mut settings: Settings) -> Settings {
+pub(super) fn deterministic(mut settings: Settings) -> Settings {
     settings.seed = 0;
     settings.design.initial = 1;
     settings.solver.threads = 1;

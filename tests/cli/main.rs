@@ -5,6 +5,7 @@ mod check;
 mod history_file;
 mod init;
 mod mixed;
+mod plot;
 mod problem_file;
 mod run;
 mod solve;

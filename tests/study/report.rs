@@ -2,9 +2,13 @@
 
 use std::fs;
 
-use leafgp::study::{StudyError, merge, report};
+use leafgp::study::{ReportOptions, StudyError, merge, report};
 
 use crate::support::{SMALL, Study, files, runs};
+
+fn with_times() -> ReportOptions {
+    ReportOptions { with_times: true, baseline: None }
+}
 
 #[test]
 fn shards_merge_to_the_bytes_of_one_study() {
@@ -26,11 +30,13 @@ fn shards_merge_to_the_bytes_of_one_study() {
     merge(&folders[..1], &study.out("merged")).unwrap();
     assert_eq!(runs(&study.path("merged")), runs(&study.path("whole")));
     for name in ["whole", "merged"] {
-        let summary = report(&study.out(name), &study.path(&format!("{name}/report")), false).unwrap();
+        let summary =
+            report(&study.out(name), &study.path(&format!("{name}/report")), &ReportOptions::default())
+                .unwrap();
         assert_eq!((summary.complete, summary.planned), (12, 12));
     }
     let [whole, merged] = ["whole/report", "merged/report"].map(|name| files(&study.path(name)));
-    assert_eq!(whole.len(), 2 * 2 + 6 + 1);
+    assert_eq!(whole.len(), 2 * 2 + 6 + 2);
     assert!(whole == merged, "the reports differ");
 }
 
@@ -86,7 +92,8 @@ fn tables_of_a_small_study_by_hand() {
             fs::write(&file, lines.join("\n") + "\n").unwrap();
         }
     }
-    report(&study.out("out"), &study.path("report"), true).unwrap();
+    let options = ReportOptions { with_times: true, baseline: Some("b".into()) };
+    report(&study.out("out"), &study.path("report"), &options).unwrap();
     let read = |name: &str| fs::read_to_string(study.path("report").join(name)).unwrap();
     assert_eq!(
         read("curves/branin.csv"),
@@ -101,6 +108,21 @@ fn tables_of_a_small_study_by_hand() {
     assert_eq!(
         read("signs.csv"),
         "problem,first,second,first_better,equal,second_better,p_value\nbranin,a,b,2,1,0,0.5\nbranin,a,c,1,0,2,1\nbranin,b,c,1,0,2,1\n"
+    );
+    assert_eq!(
+        read("baseline.csv"),
+        "method,problem,baseline,better,equal,worse,p_value,median,baseline_median\na,branin,b,2,1,0,0.5,5,6\nc,branin,b,2,0,1,1,2,6\n\
+         a,,b,2,1,0,0.5,,\nc,,b,2,0,1,1,,\n"
+    );
+    assert_eq!(
+        read("medians.md").lines().nth(2),
+        Some("| branin | 5 [4, 6] | 6 [4.5, 7] | **2** [1.5, -] | 0.397887 |")
+    );
+    let unknown = ReportOptions { with_times: false, baseline: Some("aa".into()) };
+    let error = report(&study.out("out"), &study.path("never"), &unknown).unwrap_err().to_string();
+    assert!(
+        error.contains("\"aa\"") && error.contains("a, b, c") && !study.path("never").exists(),
+        "{error}"
     );
     assert!(read("results.csv").contains("branin,c,3,2,\n"));
     let proofs = read("proofs.csv");
@@ -119,7 +141,7 @@ fn the_share_of_proved_steps_is_counted() {
     let text = "name = \"p\"\niterations = 6\ninitial = 5\nseeds = [1, 2]\n[[problem]]\nfunction = \"rastrigin\"\n[[method]]\nname = \"full\"\nkind = \"leaf-gp\"\n\
                 [[method]]\nname = \"short\"\nkind = \"leaf-gp\"\nsettings = { solver = { node_limit = 1 }, trees = { min_data_in_bin = 1, max_depth = 6 } }\n";
     study.run(text, "out", 2, None);
-    report(&study.out("out"), &study.path("report"), false).unwrap();
+    report(&study.out("out"), &study.path("report"), &ReportOptions::default()).unwrap();
     let proofs = fs::read_to_string(study.path("report/proofs.csv")).unwrap();
     for (line, method) in proofs.lines().skip(1).zip(["full", "short"]) {
         let cells: Vec<&str> = line.split(',').collect();
@@ -136,14 +158,14 @@ fn the_share_of_proved_steps_is_counted() {
 #[test]
 fn a_folder_that_is_no_study_is_told() {
     let study = Study::new();
-    let error = report(&study.out("none"), &study.path("report"), true).unwrap_err();
+    let error = report(&study.out("none"), &study.path("report"), &with_times()).unwrap_err();
     assert!(
         matches!(error, StudyError::Content { .. }) && error.to_string().contains("study.json"),
         "{error}"
     );
     fs::create_dir(study.path("odd")).unwrap();
     fs::write(study.path("odd/study.json"), "{}").unwrap();
-    let error = report(&study.out("odd"), &study.path("report"), true).unwrap_err();
+    let error = report(&study.out("odd"), &study.path("report"), &with_times()).unwrap_err();
     assert!(error.to_string().contains("no study of leafgp"), "{error}");
     assert!(!study.path("report").exists());
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::data::Data;
 use super::statistics::quartiles;
-use super::tables::{Curve, duels, finals, is_proved, mean_ranks, proofs, times};
+use super::tables::{Curve, against, against_over_all, duels, finals, is_proved, mean_ranks, proofs, times};
 use crate::problem::format_number;
 
 fn cell(x: f64) -> String {
@@ -86,6 +86,27 @@ pub(super) fn signs_csv(data: &Data) -> String {
             cells.push(cell(signs.p_value()));
             line(&mut text, &cells);
         }
+    }
+    text
+}
+
+/// Every other method against the baseline, problem by problem; then each method over all problems, with an empty problem.
+pub(super) fn baseline_csv(data: &Data, baseline: &str) -> String {
+    let mut text = "method,problem,baseline,better,equal,worse,p_value,median,baseline_median\n".to_owned();
+    let rows = against(data, baseline);
+    for row in &rows {
+        let counts = [row.signs.wins, row.signs.ties, row.signs.losses].map(|n| n.to_string());
+        let mut cells = vec![row.method.clone(), row.problem.clone(), baseline.to_owned()];
+        cells.extend(counts);
+        cells.extend([row.signs.p_value(), row.median, row.baseline_median].map(cell));
+        line(&mut text, &cells);
+    }
+    for (method, signs, _) in against_over_all(data, &rows) {
+        let counts = [signs.wins, signs.ties, signs.losses].map(|n| n.to_string());
+        let mut cells = vec![method, String::new(), baseline.to_owned()];
+        cells.extend(counts);
+        cells.extend([cell(signs.p_value()), String::new(), String::new()]);
+        line(&mut text, &cells);
     }
     text
 }

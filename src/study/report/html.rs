@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
+use super::ReportOptions;
 use super::data::Data;
-use super::tables::{Duel, duels, duels_over_all, finals, mean_ranks, proofs, times};
+use super::tables::{
+    Duel, against, against_over_all, duels, duels_over_all, finals, mean_ranks, proofs, times,
+};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
 h1,h2,h3{line-height:1.2}table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
@@ -11,7 +14,7 @@ th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:right}th:first
 svg{max-width:100%;height:auto}.first{font-weight:bold}.note{color:#555}";
 
 /// The page. `charts` are in the order of the problems.
-pub(super) fn page(data: &Data, charts: &[String], with_times: bool) -> String {
+pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> String {
     let manifest = &data.manifest;
     let mut text = String::new();
     let title = escape(&manifest.name);
@@ -30,6 +33,9 @@ pub(super) fn page(data: &Data, charts: &[String], with_times: bool) -> String {
         manifest.seeds.len()
     );
     overall(&mut text, data);
+    if let Some(baseline) = &options.baseline {
+        baseline_table(&mut text, data, baseline);
+    }
     for (problem, chart) in manifest.problems.iter().zip(charts) {
         let _ = writeln!(text, "<h2>{}</h2>", escape(&problem.name));
         let optimum =
@@ -47,7 +53,7 @@ pub(super) fn page(data: &Data, charts: &[String], with_times: bool) -> String {
         sign_table(&mut text, &duels(data, &problem.name));
     }
     proof_table(&mut text, data);
-    if with_times {
+    if options.with_times {
         time_table(&mut text, data);
     }
     text.push_str("</body>\n</html>\n");
@@ -62,6 +68,29 @@ fn overall(text: &mut String, data: &Data) {
         .collect();
     table(text, &["method", "problems", "mean rank"], &rows, None);
     sign_table(text, &duels_over_all(data));
+}
+
+fn baseline_table(text: &mut String, data: &Data, baseline: &str) {
+    let rows = against(data, baseline);
+    let cells: Vec<Vec<String>> = against_over_all(data, &rows)
+        .into_iter()
+        .map(|(method, signs, problems)| {
+            let counts =
+                [signs.wins, signs.ties, signs.losses, problems.wins, problems.ties, problems.losses];
+            let mut cells = vec![method];
+            cells.extend(counts.map(|n| n.to_string()));
+            cells.push(digits(signs.p_value()));
+            cells
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "<h2>Against {}</h2>\n<p class=\"note\">Runs of all problems, seed by seed, in which each method ends better than {0}, equal or worse; problems on which its median is; \
+         two-sided sign test over the runs. Problem by problem: baseline.csv.</p>",
+        escape(baseline)
+    );
+    let header = ["method", "better", "equal", "worse", "problems better", "equal", "worse", "p (two-sided)"];
+    table(text, &header, &cells, None);
 }
 
 fn final_table(text: &mut String, data: &Data, problem: &str) {
@@ -156,7 +185,7 @@ fn table(text: &mut String, header: &[&str], rows: &[Vec<String>], first: Option
 }
 
 /// Six significant digits; a dash for what is missing.
-fn digits(x: f64) -> String {
+pub(super) fn digits(x: f64) -> String {
     if !x.is_finite() {
         return "-".to_owned();
     }

@@ -3,6 +3,7 @@
 mod csv;
 mod data;
 mod html;
+mod markdown;
 mod statistics;
 mod tables;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 use super::{StudyError, StudyFolder};
 use crate::file::write_whole;
 use crate::plot::{Band, BandChart};
+use crate::problem::hint;
 
 use data::Data;
 use tables::{Curve, curve};
@@ -24,13 +26,35 @@ pub struct ReportSummary {
     pub planned: usize,
 }
 
+/// What a report shows beside the usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// The times of steps, the only part that differs when the same study is made again.
+    pub with_times: bool,
+    /// A method to which every other one is compared.
+    pub baseline: Option<String>,
+}
+
 /// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `proofs.csv`,
-/// `proof_steps.csv` and, with times, `times.csv` into the folder `out`. The same runs give the same bytes, times apart.
+/// `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
 ///
 /// # Errors
-/// A folder without a study, damaged runs, an unwritable folder. Nothing is written before everything was read.
-pub fn report(folder: &StudyFolder, out: &Path, with_times: bool) -> Result<ReportSummary, StudyError> {
+/// A folder without a study, damaged runs, an unknown baseline, an unwritable folder. Nothing is written before everything was read.
+pub fn report(
+    folder: &StudyFolder,
+    out: &Path,
+    options: &ReportOptions,
+) -> Result<ReportSummary, StudyError> {
     let data = Data::load(folder)?;
+    let methods: Vec<&str> = data.manifest.methods.iter().map(|m| m.name.as_str()).collect();
+    if let Some(baseline) = options.baseline.as_deref().filter(|name| !methods.contains(name)) {
+        let hint = hint(baseline, methods.iter().copied());
+        let message = format!(
+            "the study has no method {baseline:?}{hint} to be the baseline; its methods are {}",
+            methods.join(", ")
+        );
+        return Err(StudyError::content(folder.path(), message));
+    }
     let mut files: Vec<(String, String)> = Vec::new();
     let mut charts = Vec::new();
     for problem in &data.manifest.problems {
@@ -51,10 +75,14 @@ pub fn report(folder: &StudyFolder, out: &Path, with_times: bool) -> Result<Repo
     ] {
         files.push((name.to_owned(), text));
     }
-    if with_times {
+    files.push(("medians.md".to_owned(), markdown::medians(&data)));
+    if let Some(baseline) = &options.baseline {
+        files.push(("baseline.csv".to_owned(), csv::baseline_csv(&data, baseline)));
+    }
+    if options.with_times {
         files.push(("times.csv".to_owned(), csv::times_csv(&data)));
     }
-    files.push(("report.html".to_owned(), html::page(&data, &charts, with_times)));
+    files.push(("report.html".to_owned(), html::page(&data, &charts, options)));
 
     let curves = out.join("curves");
     std::fs::create_dir_all(&curves).map_err(StudyError::file(&curves))?;

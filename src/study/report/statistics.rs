@@ -68,6 +68,16 @@ impl Signs {
     pub(super) fn p_value(self) -> f64 {
         let n = self.wins + self.losses;
         let fewer = self.wins.min(self.losses);
+        if n <= 1000 {
+            // 2^-n is a float, and so are the products, exactly while the binomials are below 2^53.
+            let mut term = 0.5f64.powi(n as i32);
+            let mut sum = term;
+            for k in 1..=fewer {
+                term = term * (n - k + 1) as f64 / k as f64;
+                sum += term;
+            }
+            return (2.0 * sum).min(1.0);
+        }
         // ln C(n, k) - n ln 2, from one k to the next.
         let mut log_term = -(n as f64) * std::f64::consts::LN_2;
         let mut sum = log_term.exp();
@@ -114,8 +124,12 @@ mod tests {
         assert_relative_eq!(signs(2, 8), 112.0 / 1024.0, max_relative = 1e-12);
         assert_eq!(signs(5, 5), 1.0);
         assert_eq!(signs(0, 0), 1.0);
-        // Far too many for 2^n: still a number.
-        assert!(signs(3000, 2000) < 1e-40 && signs(3000, 2000) > 0.0);
+        assert_eq!(signs(5, 1), 0.21875);
+        // By exact integers, on both sides of the change of method.
+        assert_relative_eq!(signs(480, 520), 0.21744829320414094, max_relative = 1e-9);
+        assert_relative_eq!(signs(481, 520), 0.22970881468650606, max_relative = 1e-9);
+        assert_relative_eq!(signs(700, 300), 1.7665678007950136e-37, max_relative = 1e-9);
+        assert_relative_eq!(signs(3000, 2000), 1.3002310005203771e-45, max_relative = 1e-9);
         let counted = Signs::count([(1.0, 2.0), (2.0, 2.0), (3.0, f64::INFINITY), (4.0, 1.0)].into_iter());
         assert_eq!(counted, Signs { wins: 2, ties: 1, losses: 1 });
     }

@@ -148,6 +148,69 @@ pub(super) fn duels_over_all(data: &Data) -> Vec<Duel> {
     all
 }
 
+/// A method against the baseline on one problem.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    pub(super) problem: String,
+    pub(super) method: String,
+    /// Over the seeds that both have; wins are the method's.
+    pub(super) signs: Signs,
+    /// Medians over those seeds, in the objective's own direction.
+    pub(super) median: f64,
+    pub(super) baseline_median: f64,
+}
+
+/// Every other method against a baseline, method by method, on the problems that both have.
+pub(super) fn against(data: &Data, baseline: &str) -> Vec<Comparison> {
+    let case = |problem: &str, method: &str| {
+        data.cases.iter().find(|case| case.problem == problem && case.method == method)
+    };
+    let mut rows = Vec::new();
+    for method in data.manifest.methods.iter().filter(|method| method.name != baseline) {
+        for problem in &data.manifest.problems {
+            let (Some(a), Some(b)) = (case(&problem.name, &method.name), case(&problem.name, baseline))
+            else {
+                continue;
+            };
+            let seeds = common_seeds(&[a, b]);
+            if seeds.is_empty() {
+                continue;
+            }
+            let values = |case: &CaseData| seeds.iter().map(|&seed| result(case, seed)).collect::<Vec<f64>>();
+            let (ours, theirs) = (values(a), values(b));
+            rows.push(Comparison {
+                problem: problem.name.clone(),
+                method: method.name.clone(),
+                median: own(a, quartiles(&ours)[1]),
+                baseline_median: own(b, quartiles(&theirs)[1]),
+                signs: Signs::count(ours.into_iter().zip(theirs)),
+            });
+        }
+    }
+    rows
+}
+
+/// Each method's comparisons over all problems, with the number of problems on which its median is better, equal, worse.
+pub(super) fn against_over_all(data: &Data, rows: &[Comparison]) -> Vec<(String, Signs, Signs)> {
+    let sign = |problem: &str| match data.manifest.problem(problem) {
+        Some(entry) if entry.goal == "maximize" => -1.0,
+        _ => 1.0,
+    };
+    let mut all: Vec<(String, Signs, Signs)> = Vec::new();
+    for row in rows {
+        let sign = sign(&row.problem);
+        let medians = Signs::count([(sign * row.median, sign * row.baseline_median)].into_iter());
+        match all.iter_mut().find(|(method, ..)| *method == row.method) {
+            Some((_, signs, problems)) => {
+                *signs = signs.plus(row.signs);
+                *problems = problems.plus(medians);
+            }
+            None => all.push((row.method.clone(), row.signs, medians)),
+        }
+    }
+    all
+}
+
 /// Each method's mean over problems of its mean ranks, with the number of problems; in the order of methods.
 pub(super) fn mean_ranks(data: &Data) -> Vec<(String, f64, usize)> {
     let finals: Vec<Final> = data.manifest.problems.iter().flat_map(|p| finals(data, &p.name)).collect();
