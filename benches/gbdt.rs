@@ -1,12 +1,13 @@
 //! Benches of the trainer: binning, histogram, split search and whole fits from 1e2 to 1e6 rows.
 //!
-//! `cargo bench --bench gbdt`; the largest sizes run with `LEAFGP_BENCH_LARGE=1`.
+//! `cargo bench --bench gbdt`; `-- --quick` for a first look.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use leafgp::Table;
+use leafgp::gbdt::stages::Stages;
 use leafgp::gbdt::{GbdtSettings, train};
 use leafgp::solver::Domain;
 use rand::rngs::ChaCha8Rng;
@@ -27,42 +28,36 @@ fn friedman(n_rows: usize, n_cols: usize) -> (Table, Vec<Domain>, Vec<f64>) {
     (x, vec![Domain::Continuous { lower: 0.0, upper: 1.0 }; n_cols], y)
 }
 
-fn sizes() -> Vec<usize> {
-    let large = std::env::var_os("LEAFGP_BENCH_LARGE").is_some();
-    if large { vec![100, 1_000, 10_000, 100_000, 1_000_000] } else { vec![100, 1_000, 10_000] }
-}
+const SIZES: [usize; 5] = [100, 1_000, 10_000, 100_000, 1_000_000];
 
-/// A one-stump fit is binning, one histogram and one split search.
+/// Binning, the root's histogram and the scan of that histogram, 20 columns and stock settings.
 fn stages(c: &mut Criterion) {
-    for (name, settings) in [
-        (
-            "gbdt binning",
-            GbdtSettings { n_trees: 1, feature_fraction: 1e-9, num_leaves: 2, ..GbdtSettings::lightgbm() },
-        ),
-        (
-            "gbdt binning + histogram + split",
-            GbdtSettings { n_trees: 1, num_leaves: 2, ..GbdtSettings::lightgbm() },
-        ),
-    ] {
+    let settings = GbdtSettings::lightgbm();
+    for name in ["gbdt binning", "gbdt histogram", "gbdt split scan"] {
         let mut group = c.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(3));
-        for n_rows in sizes() {
+        for n_rows in SIZES {
             let (x, domains, y) = friedman(n_rows, 20);
+            let mut stages = Stages::bin(&x, &domains, &y, &settings);
+            stages.sum();
             group.throughput(Throughput::Elements((n_rows * 20) as u64));
-            group.bench_with_input(BenchmarkId::from_parameter(n_rows), &n_rows, |b, _| {
-                b.iter(|| train(black_box(&x), &domains, &y, None, &settings, 1).expect("the fit succeeds"));
+            group.bench_with_input(BenchmarkId::from_parameter(n_rows), &n_rows, |b, _| match name {
+                "gbdt binning" => b.iter(|| Stages::bin(black_box(&x), &domains, &y, &settings)),
+                "gbdt histogram" => b.iter(|| stages.sum()),
+                _ => b.iter(|| stages.scan()),
             });
         }
     }
 }
 
+/// Whole fits: the paper's settings on 10 columns, LightGBM's own on 20.
 fn fits(c: &mut Criterion) {
     for (name, n_cols, settings) in
         [("gbdt fit, paper", 10, GbdtSettings::default()), ("gbdt fit, stock", 20, GbdtSettings::lightgbm())]
     {
         let mut group = c.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(3));
-        for n_rows in sizes() {
+        for n_rows in SIZES {
             let (x, domains, y) = friedman(n_rows, n_cols);
             group.bench_with_input(BenchmarkId::from_parameter(n_rows), &n_rows, |b, _| {
                 b.iter(|| train(black_box(&x), &domains, &y, None, &settings, 1).expect("the fit succeeds"));

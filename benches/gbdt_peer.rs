@@ -1,9 +1,11 @@
-//! One timed fit for `benches/peers/lightgbm.py`, which runs it side by side with LightGBM.
+//! Fits on request for `benches/peers/trainer.py`, which runs them side by side with LightGBM's.
 //!
-//! Arguments: DATA THREADS REPEATS PRESET, the last one `paper` or `stock`. DATA holds little-endian f64: number of rows, number of
-//! columns, the table row by row, the targets. Prints one JSON line: wall and processor seconds of each fit (binning included), root mean
-//! squared error on the training rows, number of trees, resident memory in MiB before the fits and at their peak.
+//! Arguments: DATA THREADS PRESET, the last one `paper`, `paper, bins of 1` or `stock`. DATA holds little-endian f64: number of rows, number
+//! of columns, the table row by row, the targets. Fits once for each line of the standard input and answers with one JSON line: wall and
+//! processor seconds (binning included), growth of the peak of resident memory in MiB, root mean squared error on (at most 10000) training rows,
+//! number of trees.
 
+use std::io::Write;
 use std::time::Instant;
 
 use leafgp::Table;
@@ -12,8 +14,8 @@ use leafgp::solver::Domain;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let [path, threads, repeats, preset] = &arguments[..] else {
-        println!("usage: gbdt_peer DATA THREADS REPEATS paper|stock (run by benches/peers/lightgbm.py)");
+    let [path, threads, preset] = &arguments[..] else {
+        println!("usage: gbdt_peer DATA THREADS PRESET (run by benches/peers/trainer.py)");
         return;
     };
     let bytes = std::fs::read(path).expect("the data file is readable");
@@ -24,32 +26,35 @@ fn main() {
     let y: Vec<f64> = (0..n_rows).map(|_| next()).collect();
     drop(bytes);
     let domains = vec![Domain::Continuous { lower: -10.0, upper: 10.0 }; n_cols];
-    let settings = if preset == "paper" { GbdtSettings::default() } else { GbdtSettings::lightgbm() };
+    let settings = match &preset[..] {
+        "paper" => GbdtSettings::default(),
+        "paper, bins of 1" => GbdtSettings { min_data_in_bin: 1, ..GbdtSettings::default() },
+        "stock" => GbdtSettings::lightgbm(),
+        other => panic!("unknown preset {other}"),
+    };
     let n_threads: usize = threads.parse().expect("THREADS is a number");
-    let repeats: usize = repeats.parse().expect("REPEATS is a number");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a thread pool starts");
-    // Forget the peak of reading the file.
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-    let memory_before = memory("VmRSS:");
-    let (mut seconds, mut cpu) = (Vec::new(), Vec::new());
-    let mut result = (0.0, 0);
-    for _ in 0..repeats {
+    for _ in std::io::stdin().lines() {
+        // Forget the peak so far.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        let memory_before = memory("VmRSS:");
         let (start, cpu_start) = (Instant::now(), cpu_seconds());
         let model = pool.install(|| train(&x, &domains, &y, None, &settings, 1)).expect("the fit succeeds");
-        seconds.push(start.elapsed().as_secs_f64());
-        cpu.push(cpu_seconds() - cpu_start);
-        let last = model.training_curve().training.last().copied().unwrap_or(f64::NAN);
-        result = (last, model.forest.n_trees());
+        let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu_start);
+        let memory = memory("VmHWM:") - memory_before;
+        let n_tested = n_rows.min(10_000);
+        let errors = x.rows().zip(&y).take(n_tested).map(|(row, y)| (model.predict(row) - y).powi(2));
+        let rmse = (errors.sum::<f64>() / n_tested as f64).sqrt();
+        let report = serde_json::json!({
+            "seconds": seconds,
+            "cpu": cpu,
+            "memory": memory,
+            "rmse": rmse,
+            "trees": model.forest.n_trees(),
+        });
+        println!("{report}");
+        std::io::stdout().flush().expect("the answer is written");
     }
-    let report = serde_json::json!({
-        "seconds": seconds,
-        "cpu": cpu,
-        "train_rmse": result.0,
-        "trees": result.1,
-        "memory_before": memory_before,
-        "memory_after": memory("VmHWM:"),
-    });
-    println!("{report}");
 }
 
 /// A line of this process's memory status in MiB; NaN where the system does not tell.

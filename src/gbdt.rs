@@ -19,9 +19,13 @@ mod model_json;
 mod objective;
 mod partition;
 mod sampling;
+mod search;
 mod settings;
 mod split;
 mod split_categorical;
+mod split_numeric;
+#[doc(hidden)]
+pub mod stages;
 mod train;
 mod tree;
 

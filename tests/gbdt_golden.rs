@@ -6,7 +6,7 @@
 mod gbdt_support;
 
 use gbdt_support::{Golden, golden};
-use leafgp::gbdt::{self, Ensemble, GbdtModel};
+use leafgp::gbdt::{self, Ensemble, GbdtModel, MissingType, SplitRule};
 use leafgp::solver::{Node, Rule, Tree};
 use serde_json::Value;
 
@@ -115,6 +115,47 @@ fn lightgbm_text_models_predict_the_same() {
             let tolerance = 1e-12 * golden.abs().max(1e-12);
             assert!((imported.predict(row) - golden).abs() <= tolerance, "{}", case.name);
             assert!((forest.predict(row) - golden).abs() <= tolerance, "{}", case.name);
+        }
+    }
+}
+
+/// Small models written by LightGBM 4.7 on one table with zeros, NaN and a category, by what counts as missing, with its predictions.
+#[test]
+fn lightgbm_text_models_keep_their_missing_types() {
+    macro_rules! case {
+        ($name:literal) => {
+            (
+                include_str!(concat!("gbdt_support/models/missing_", $name, ".lgb.txt")),
+                include_str!(concat!("gbdt_support/models/missing_", $name, ".json")),
+            )
+        };
+    }
+    for (kind, (text, expected)) in [case!("none"), case!("zero"), case!("nan")].into_iter().enumerate() {
+        let model = Ensemble::from_lightgbm(text).unwrap();
+        let mut kinds = [0; 3];
+        let mut n_categorical = 0;
+        for split in model.trees.iter().flat_map(|tree| &tree.splits) {
+            match split.rule {
+                SplitRule::Threshold { missing: MissingType::None, .. } => kinds[0] += 1,
+                SplitRule::Threshold { missing: MissingType::Zero, .. } => kinds[1] += 1,
+                SplitRule::Threshold { missing: MissingType::Nan, .. } => kinds[2] += 1,
+                SplitRule::Levels(_) => n_categorical += 1,
+            }
+        }
+        assert!(kinds[kind] > 0 && n_categorical > 0, "model {kind} has splits of its kind: {kinds:?}");
+        let expected: Value = serde_json::from_str(expected).unwrap();
+        let rows = expected["rows"].as_array().unwrap();
+        for (row, golden) in rows.iter().zip(expected["predictions"].as_array().unwrap()) {
+            let row: Vec<f64> =
+                row.as_array().unwrap().iter().map(|v| v.as_f64().unwrap_or(f64::NAN)).collect();
+            let (own, golden) = (model.predict(&row), golden.as_f64().unwrap());
+            assert!(
+                (own - golden).abs() <= 1e-12 * golden.abs(),
+                "{kind} {row:?}: {own} instead of {golden}"
+            );
+            // Our own format keeps all of it.
+            let back = Ensemble::from_json(&model.to_json()).unwrap();
+            assert_eq!(back.predict(&row), own);
         }
     }
 }

@@ -384,3 +384,122 @@ fn importances_count_every_split() {
     assert!(importances.gain.iter().all(|&gain| gain > 0.0));
     assert_eq!(model.forest.n_leaves(), splits + model.forest.n_trees());
 }
+
+#[test]
+fn bags_and_feature_fractions_have_their_sizes() {
+    let s = sample(12, 200);
+    let bagged = GbdtSettings { bagging_fraction: 0.35, bagging_freq: 2, ..settings() };
+    let model = fit(&s, &bagged);
+    assert_eq!(model.forest.n_trees(), 12);
+    for tree in &model.ensemble.trees {
+        assert_eq!(tree.leaves.iter().map(|leaf| leaf.count).sum::<usize>(), 70);
+    }
+    // With one of three features each, no tree asks two and the trees differ.
+    let narrow = fit(&s, &GbdtSettings { feature_fraction: 0.3, ..settings() });
+    let mut asked = [0; 3];
+    for tree in &narrow.ensemble.trees {
+        let feature = tree.splits[0].feature;
+        assert!(tree.splits.iter().all(|split| split.feature == feature));
+        asked[feature] += 1;
+    }
+    assert!(asked.iter().filter(|&&n| n > 0).count() > 1, "{asked:?}");
+}
+
+#[test]
+fn quantile_like_leaves_hold_the_quantile_of_their_targets() {
+    let s = sample(13, 150);
+    for (objective, alpha, level) in [(Objective::L1, 0.9, 0.5), (Objective::Quantile, 0.8, 0.8)] {
+        let one = GbdtSettings { objective, alpha, n_trees: 1, learning_rate: 1.0, ..settings() };
+        let tree = &fit(&s, &one).ensemble.trees[0];
+        for leaf in 0..tree.leaves.len() {
+            let mut targets: Vec<f64> =
+                (0..150).filter(|&row| tree.leaf_of(s.x.row(row)) == leaf).map(|row| s.y[row]).collect();
+            targets.sort_by(f64::total_cmp);
+            // Linear between order statistics, by hand.
+            let at = level * (targets.len() - 1) as f64;
+            let (low, high) = (targets[at.floor() as usize], targets[at.ceil() as usize]);
+            let expected = low + (high - low) * at.fract();
+            assert!((tree.leaves[leaf].value - expected).abs() < 1e-5, "{objective:?}, leaf {leaf}");
+        }
+    }
+}
+
+#[test]
+fn huber_hardly_notices_an_outlier_that_moves_the_squared_loss() {
+    let mut s = sample(14, 120);
+    s.y[7] += 1e4;
+    let error = |objective: Objective| {
+        let settings =
+            GbdtSettings { objective, alpha: 1.0, min_data_in_leaf: 5, n_trees: 200, ..settings() };
+        let model = fit(&s, &GbdtSettings { boost_from_average: false, ..settings });
+        (0..120)
+            .filter(|&row| row != 7)
+            .map(|row| (model.predict(s.x.row(row)) - s.y[row]).abs())
+            .sum::<f64>()
+    };
+    let (huber, squared) = (error(Objective::Huber), error(Objective::L2));
+    assert!(huber < 0.2 * squared, "{huber} against {squared}");
+}
+
+#[test]
+fn a_row_without_weight_has_no_say() {
+    let mut s = sample(15, 60);
+    let plain = GbdtSettings { n_trees: 5, cat_smooth: 0.0, min_gain_to_split: 1e-6, ..settings() };
+    // Unit weights that are not all one, so that both fits count rows the same way.
+    let mut weights = vec![2.0; 60];
+    let without = train(&s.x, &s.domains, &s.y, Some(&weights), &plain, 3).unwrap();
+    let double = s.x.row(5).to_vec();
+    s.x.push(&double);
+    s.y.push(-40.0);
+    weights.push(0.0);
+    let with = train(&s.x, &s.domains, &s.y, Some(&weights), &plain, 3).unwrap();
+    assert!(close(&predictions(&with, &s.x), &predictions(&without, &s.x), 1e-6));
+}
+
+#[test]
+fn more_bins_than_a_byte_holds_tell_every_row_apart() {
+    let mut rng = ChaCha8Rng::seed_from_u64(16);
+    let mut order: Vec<usize> = (0..1500).collect();
+    order.shuffle(&mut rng);
+    let rows: Vec<[f64; 1]> = order.iter().map(|&i| [i as f64 / 1500.0]).collect();
+    let y: Vec<f64> = order.iter().map(|_| rng.random_range(-1.0..1.0)).collect();
+    let full = GbdtSettings {
+        n_trees: 1,
+        learning_rate: 1.0,
+        max_depth: -1,
+        num_leaves: 1500,
+        max_bin: 4000,
+        ..settings()
+    };
+    let domains = [Domain::Continuous { lower: 0.0, upper: 1.0 }];
+    let x = Table::from_rows(1, &rows);
+    let model = train(&x, &domains, &y, None, &full, 1).unwrap();
+    assert_eq!(model.forest.n_leaves(), 1500);
+    assert!(rows.iter().zip(&y).all(|(row, y)| (model.predict(row) - y).abs() < 1e-6));
+    // With the bins of a byte rows share bins, and leaves.
+    let coarse = train(&x, &domains, &y, None, &GbdtSettings { max_bin: 255, ..full }, 1).unwrap();
+    assert!(coarse.forest.n_leaves() <= 255);
+}
+
+#[test]
+fn listed_level_sets_respect_their_largest_size_and_group() {
+    let s = large(3000);
+    let largest = |max_cat_threshold: usize, min_data_per_group: usize| {
+        let settings =
+            GbdtSettings { max_cat_threshold, min_data_per_group, n_trees: 20, max_depth: 5, ..settings() };
+        let model = fit(&s, &settings);
+        let sizes = model.ensemble.trees.iter().flat_map(|tree| &tree.splits).filter_map(|split| {
+            let SplitRule::Levels(set) = &split.rule else { return None };
+            Some((set.iter().count(), split.count))
+        });
+        sizes.collect::<Vec<_>>()
+    };
+    let free = largest(32, 1);
+    assert!(free.iter().any(|&(size, _)| size > 3), "{free:?}");
+    let small = largest(3, 1);
+    assert!(!small.is_empty() && small.iter().all(|&(size, _)| size <= 3));
+    // The right side must hold a group of rows as well, so that no node below two groups is split by levels.
+    let grouped = largest(32, 400);
+    assert!(!grouped.is_empty() && grouped.iter().all(|&(_, rows)| rows >= 800), "{grouped:?}");
+    assert!(free.iter().any(|&(_, rows)| rows < 800));
+}

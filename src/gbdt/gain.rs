@@ -31,6 +31,15 @@ impl Penalty {
         let softened = self.soften(gradient);
         softened * softened / (hessian + self.l2)
     }
+
+    /// The gains of two leaves together, with one division instead of two and therefore rounded differently.
+    #[inline(always)]
+    pub(super) fn gain_of_pair(self, g1: f64, h1: f64, g2: f64, h2: f64) -> f64 {
+        let (g1, g2) = (self.soften(g1), self.soften(g2));
+        // The test lets the compiler leave the addition out where it knows that there is no penalty.
+        let (h1, h2) = if self.l2 > 0.0 { (h1 + self.l2, h2 + self.l2) } else { (h1, h2) };
+        (g1 * g1 * h2 + g2 * g2 * h1) / (h1 * h2)
+    }
 }
 
 #[cfg(test)]

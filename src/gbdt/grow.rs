@@ -10,17 +10,15 @@ use rayon::prelude::*;
 
 use super::bin_mapper::Bins;
 use super::bin_matrix::BinMatrix;
-use super::histogram::{Derivatives, Entry, HistogramBuilder, PARALLEL_CELLS, Rows, derive_bin, subtract};
+use super::histogram::{Derivatives, Entry, HistogramBuilder, PARALLEL_CELLS, Rows};
 use super::partition::Partition;
-use super::split::{BinRule, LeafSums, NumericScan, Split, SplitLimits};
-use super::split_categorical::CategoricalScan;
+use super::search::{Histogram, Query, SplitFinder};
+use super::split::{BinRule, LeafSums, LeafTotals, Split, SplitLimits};
+use super::split_numeric::ScanBuffers;
 use super::tree::{Child, DecisionTree, LeafNode, SplitNode, SplitRule};
 
 /// Rows whose gradients are summed in one go at the root; fixed, so that the sum does not depend on threads.
 const SUM_ROWS: usize = 1 << 16;
-/// Histogram entries below which a leaf's features are searched on the calling thread.
-const PARALLEL_ENTRIES: usize = 1 << 12;
-
 /// The shape limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
@@ -42,43 +40,32 @@ struct Leaf {
     best: Option<Split>,
 }
 
-#[derive(Debug)]
-struct Histogram {
-    entries: Vec<Entry>,
-    /// By slot: false once no threshold of the feature had enough gain; then no descendant looks at it again.
-    is_splittable: Vec<bool>,
-}
-
 /// Grows trees on one binned table, keeping its work buffers between them.
 #[derive(Debug)]
 pub(super) struct TreeGrower<'a> {
     bins: &'a BinMatrix,
-    limits: SplitLimits,
+    limits: &'a SplitLimits,
     shape: Shape,
     builder: HistogramBuilder,
     pub(super) partition: Partition,
-    free: Vec<Vec<Entry>>,
+    leaves: Vec<Leaf>,
+    free: Vec<Histogram>,
+    buffers: ScanBuffers,
     ordered_gradients: Vec<f32>,
     ordered_hessians: Vec<f32>,
 }
 
-/// What one search is about: sums, histogram and random numbers of a leaf.
-#[derive(Clone, Copy)]
-struct Search<'a> {
-    sums: LeafSums,
-    /// By slot, with extremely randomised trees.
-    random: Option<&'a [f64]>,
-}
-
 impl<'a> TreeGrower<'a> {
-    pub(super) fn new(bins: &'a BinMatrix, limits: SplitLimits, shape: Shape) -> Self {
+    pub(super) fn new(bins: &'a BinMatrix, limits: &'a SplitLimits, shape: Shape) -> Self {
         Self {
             bins,
             limits,
             shape,
             builder: HistogramBuilder::default(),
             partition: Partition::default(),
+            leaves: Vec::new(),
             free: Vec::new(),
+            buffers: ScanBuffers::default(),
             ordered_gradients: Vec::new(),
             ordered_hessians: Vec::new(),
         }
@@ -96,11 +83,12 @@ impl<'a> TreeGrower<'a> {
         self.partition.reset(self.bins.n_rows, bag);
         let sums = self.root_sums(derivatives, bag);
         let output = self.limits.penalty.output(sums.gradient, sums.hessian);
-        let mut leaves = vec![Leaf { sums, depth: 0, output, parent: None, histogram: None, best: None }];
-        let mut splits: Vec<SplitNode> = Vec::new();
-        let mut queue = BinaryHeap::new();
+        let mut leaves = std::mem::take(&mut self.leaves);
+        leaves.push(Leaf { sums, depth: 0, output, parent: None, histogram: None, best: None });
+        let mut splits: Vec<SplitNode> = Vec::with_capacity(self.most_leaves() - 1);
+        let mut queue = BinaryHeap::with_capacity(self.most_leaves());
         self.search_root(&mut leaves[0], derivatives, bag, is_used, rng);
-        queue.extend(queue_entry(&leaves, 0));
+        enqueue(&mut queue, &leaves, 0);
         while leaves.len() < self.shape.num_leaves
             && let Some(QueueEntry { leaf: Reverse(at), .. }) = queue.pop()
         {
@@ -111,16 +99,26 @@ impl<'a> TreeGrower<'a> {
             self.attach(&mut leaves, &mut splits, at, &split, counts);
             if leaves.len() < self.shape.num_leaves {
                 self.search_children(&mut leaves, at, new, derivatives, rng);
-                queue.extend(queue_entry(&leaves, at));
-                queue.extend(queue_entry(&leaves, new));
+                enqueue(&mut queue, &leaves, at);
+                enqueue(&mut queue, &leaves, new);
             }
         }
         for leaf in &mut leaves {
-            self.free.extend(leaf.histogram.take().map(|histogram| histogram.entries));
+            self.free.extend(leaf.histogram.take());
         }
         let leaf_node =
             |leaf: &Leaf| LeafNode { value: leaf.output, weight: leaf.sums.hessian, count: leaf.sums.count };
-        DecisionTree { splits, leaves: leaves.iter().map(leaf_node).collect(), shrinkage: 1.0 }
+        let tree = DecisionTree { splits, leaves: leaves.iter().map(leaf_node).collect(), shrinkage: 1.0 };
+        leaves.clear();
+        self.leaves = leaves;
+        tree
+    }
+
+    /// A bound on the number of leaves, to reserve space.
+    fn most_leaves(&self) -> usize {
+        let by_depth =
+            if (1..16).contains(&self.shape.max_depth) { 1 << self.shape.max_depth } else { 1 << 16 };
+        self.shape.num_leaves.min(by_depth).min(self.bins.n_rows.max(1))
     }
 
     fn root_sums(&self, derivatives: Derivatives<'_>, bag: Option<&[u32]>) -> LeafSums {
@@ -200,9 +198,21 @@ impl<'a> TreeGrower<'a> {
         }
     }
 
-    fn new_histogram(&mut self, is_splittable: Vec<bool>) -> Histogram {
-        let entries = self.free.pop().unwrap_or_else(|| vec![Entry::default(); self.bins.histogram_len]);
-        Histogram { entries, is_splittable }
+    fn new_histogram(&mut self, is_splittable: &[bool]) -> Histogram {
+        match self.free.pop() {
+            Some(mut histogram) => {
+                histogram.is_splittable.copy_from_slice(is_splittable);
+                histogram
+            }
+            None => Histogram {
+                entries: vec![Entry::default(); self.bins.histogram_len],
+                is_splittable: is_splittable.to_vec(),
+            },
+        }
+    }
+
+    fn finder(&self) -> SplitFinder<'a> {
+        SplitFinder { bins: self.bins, limits: self.limits }
     }
 
     fn random_numbers(&self, rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
@@ -222,15 +232,15 @@ impl<'a> TreeGrower<'a> {
         {
             return;
         }
-        let mut histogram = self.new_histogram(is_used.to_vec());
+        let mut histogram = self.new_histogram(is_used);
         if bag.is_none() {
             let rows = Rows::All(self.bins.n_rows);
             self.builder.build(self.bins, rows, derivatives, is_used, &mut histogram.entries);
         } else {
             self.build_listed(0, derivatives, &mut histogram);
         }
-        let search = Search { sums: root.sums, random: random.as_deref() };
-        root.best = self.search_one(search, &mut histogram);
+        let query = Query { leaf: LeafTotals::new(root.sums, self.limits), random: random.as_deref() };
+        root.best = self.finder().search_one(query, &mut histogram, &mut self.buffers);
         root.histogram = Some(histogram);
         self.release_if_done(root);
     }
@@ -264,21 +274,22 @@ impl<'a> TreeGrower<'a> {
         let (n_left, n_right) = (leaves[left].sums.count, leaves[right].sums.count);
         let too_deep = self.shape.max_depth > 0 && leaves[left].depth >= self.shape.max_depth;
         if too_deep || (n_left.max(n_right) as f64) < 2.0 * self.limits.min_data_in_leaf {
-            self.free.push(parent.entries);
+            self.free.push(parent);
             return;
         }
         let (small, large) = if n_left < n_right { (left, right) } else { (right, left) };
-        let mut of_small = self.new_histogram(parent.is_splittable.clone());
+        let mut of_small = self.new_histogram(&parent.is_splittable);
         let mut of_large = parent;
         self.build_listed(small, derivatives, &mut of_small);
         let random = [self.random_numbers(rng), self.random_numbers(rng)];
-        let search = |leaf: usize, random: &'_ Option<Vec<f64>>| (leaves[leaf].sums, random.clone());
-        let (small_sums, small_random) = search(small, &random[0]);
-        let (large_sums, large_random) = search(large, &random[1]);
-        let small_search = Search { sums: small_sums, random: small_random.as_deref() };
-        let large_search = Search { sums: large_sums, random: large_random.as_deref() };
-        let (best_small, best_large) =
-            self.search_both(small_search, large_search, &mut of_small, &mut of_large);
+        let totals = [small, large].map(|leaf| LeafTotals::new(leaves[leaf].sums, self.limits));
+        let (best_small, best_large) = self.finder().search_both(
+            Query { leaf: totals[0], random: random[0].as_deref() },
+            Query { leaf: totals[1], random: random[1].as_deref() },
+            &mut of_small,
+            &mut of_large,
+            &mut self.buffers,
+        );
         leaves[small].best = best_small;
         leaves[small].histogram = Some(of_small);
         leaves[large].best = best_large;
@@ -290,122 +301,8 @@ impl<'a> TreeGrower<'a> {
     /// A leaf that cannot be split needs no histogram.
     fn release_if_done(&mut self, leaf: &mut Leaf) {
         if leaf.best.is_none() {
-            self.free.extend(leaf.histogram.take().map(|histogram| histogram.entries));
+            self.free.extend(leaf.histogram.take());
         }
-    }
-
-    fn search_one(&self, search: Search<'_>, histogram: &mut Histogram) -> Option<Split> {
-        let mut best: Option<Split> = None;
-        for slot in 0..self.bins.features.len() {
-            if histogram.is_splittable[slot] {
-                let entries = self.feature_entries_mut(slot, &mut histogram.entries);
-                let found = self.search_fresh(slot, search, entries);
-                histogram.is_splittable[slot] = found.is_some();
-                keep_better(&mut best, found);
-            }
-        }
-        best
-    }
-
-    /// Searches the smaller leaf (its histogram just built) and the larger one (holding the parent's histogram).
-    fn search_both(
-        &self,
-        small: Search<'_>,
-        large: Search<'_>,
-        of_small: &mut Histogram,
-        of_large: &mut Histogram,
-    ) -> (Option<Split>, Option<Split>) {
-        let search_slot = |slot: usize, small_entries: &mut [Entry], large_entries: &mut [Entry]| {
-            let in_small = self.search_fresh(slot, small, small_entries);
-            subtract(large_entries, small_entries);
-            (in_small, self.search_feature(slot, large, large_entries))
-        };
-        let (mut best_small, mut best_large) = (None, None);
-        let is_used = of_large.is_splittable.clone();
-        let (small_flags, large_flags) = (&mut of_small.is_splittable, &mut of_large.is_splittable);
-        let mut keep = |slot: usize, (in_small, in_large): (Option<Split>, Option<Split>)| {
-            small_flags[slot] = in_small.is_some();
-            large_flags[slot] = in_large.is_some();
-            keep_better(&mut best_small, in_small);
-            keep_better(&mut best_large, in_large);
-        };
-        let n_slots = self.bins.features.len();
-        if self.bins.histogram_len < PARALLEL_ENTRIES || rayon::current_num_threads() == 1 {
-            for slot in 0..n_slots {
-                if is_used[slot] {
-                    let small_entries = self.feature_entries_mut(slot, &mut of_small.entries);
-                    let large_entries = self.feature_entries_mut(slot, &mut of_large.entries);
-                    let found = search_slot(slot, small_entries, large_entries);
-                    keep(slot, found);
-                }
-            }
-        } else {
-            let mut tasks = Vec::with_capacity(n_slots);
-            let (mut small_rest, mut large_rest) = (&mut of_small.entries[..], &mut of_large.entries[..]);
-            for (slot, feature) in self.bins.features.iter().enumerate() {
-                let end =
-                    self.bins.features.get(slot + 1).map_or(self.bins.histogram_len, |next| next.offset);
-                let (small_entries, rest) = small_rest.split_at_mut(end - feature.offset);
-                small_rest = rest;
-                let (large_entries, rest) = large_rest.split_at_mut(end - feature.offset);
-                large_rest = rest;
-                if is_used[slot] {
-                    let n_bins = feature.mapper.n_bins;
-                    tasks.push((slot, &mut small_entries[..n_bins], &mut large_entries[..n_bins]));
-                }
-            }
-            let found: Vec<_> = tasks
-                .into_par_iter()
-                .map(|(slot, small_entries, large_entries)| {
-                    (slot, search_slot(slot, small_entries, large_entries))
-                })
-                .collect();
-            for (slot, pair) in found {
-                keep(slot, pair);
-            }
-        }
-        (best_small, best_large)
-    }
-
-    fn feature_entries_mut<'h>(&self, slot: usize, entries: &'h mut [Entry]) -> &'h mut [Entry] {
-        let feature = &self.bins.features[slot];
-        &mut entries[feature.offset..feature.offset + feature.mapper.n_bins]
-    }
-
-    /// Searches a histogram summed from rows: first the derived bin is replaced.
-    fn search_fresh(&self, slot: usize, search: Search<'_>, entries: &mut [Entry]) -> Option<Split> {
-        let derived = self.bins.features[slot].mapper.most_freq_bin;
-        if derived > 0 {
-            derive_bin(entries, derived, search.sums.gradient, search.sums.hessian);
-        }
-        self.search_feature(slot, search, entries)
-    }
-
-    fn search_feature(&self, slot: usize, search: Search<'_>, entries: &[Entry]) -> Option<Split> {
-        let feature = &self.bins.features[slot];
-        let random = search.random.map(|numbers| numbers[slot]);
-        if feature.mapper.is_categorical() {
-            let scan = CategoricalScan { histogram: entries, leaf: search.sums, random };
-            return scan.find(&self.limits, slot, feature.column);
-        }
-        let has_missing = feature.mapper.missing == super::tree::MissingType::Nan;
-        let n_thresholds = entries.len() - 1 - usize::from(has_missing && entries.len() > 2);
-        let scan = NumericScan {
-            histogram: entries,
-            has_missing,
-            most_freq_bin: feature.mapper.most_freq_bin,
-            leaf: search.sums,
-            only_bin: random.map(|u| (u * n_thresholds as f64) as usize),
-        };
-        scan.find(&self.limits, slot, feature.column)
-    }
-}
-
-fn keep_better(best: &mut Option<Split>, found: Option<Split>) {
-    if let Some(found) = found
-        && found.beats(best.as_ref())
-    {
-        *best = Some(found);
     }
 }
 
@@ -446,11 +343,11 @@ impl PartialOrd for QueueEntry {
     }
 }
 
-fn queue_entry(leaves: &[Leaf], leaf: usize) -> Option<QueueEntry> {
-    let best = leaves[leaf].best.as_ref()?;
-    (best.gain > 0.0).then_some(QueueEntry {
-        gain: best.gain,
-        column: Reverse(best.column),
-        leaf: Reverse(leaf),
-    })
+/// Queues the leaf if it has a split worth making.
+fn enqueue(queue: &mut BinaryHeap<QueueEntry>, leaves: &[Leaf], leaf: usize) {
+    if let Some(best) = &leaves[leaf].best
+        && best.gain > 0.0
+    {
+        queue.push(QueueEntry { gain: best.gain, column: Reverse(best.column), leaf: Reverse(leaf) });
+    }
 }

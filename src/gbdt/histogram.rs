@@ -56,7 +56,7 @@ pub(super) struct HistogramBuilder {
 }
 
 impl HistogramBuilder {
-    /// Sums the derivatives of `rows` into `out`, length `histogram_len`, overwriting it. Tiles without a feature in
+    /// Sums the derivatives of `rows` into `out`, length `histogram_len`, overwriting the entries of bins. Tiles without a feature in
     /// `is_used` (by slot) are left as they are.
     pub(super) fn build(
         &mut self,
@@ -73,7 +73,7 @@ impl HistogramBuilder {
             for (t, tile) in bins.tiles.iter().enumerate() {
                 if tile_is_used(tile) {
                     let out = &mut out[bins.tile_offsets[t]..bins.tile_offsets[t + 1]];
-                    out.fill(Entry::default());
+                    clear(bins, t, out);
                     accumulate(bins, t, rows, 0..n_rows, derivatives, out);
                 }
             }
@@ -96,7 +96,7 @@ impl HistogramBuilder {
             }
         }
         tasks.into_par_iter().for_each(|(t, range, own)| {
-            own.fill(Entry::default());
+            clear(bins, t, own);
             accumulate(bins, t, rows, range, derivatives, own);
         });
         for partial in self.partial.chunks_exact(bins.histogram_len.max(1)).take(n_blocks - 1) {
@@ -130,6 +130,16 @@ pub(super) fn subtract(parent: &mut [Entry], child: &[Entry]) {
     for (parent, child) in parent.iter_mut().zip(child) {
         parent.gradient -= child.gradient;
         parent.hessian -= child.hessian;
+    }
+}
+
+/// Sets the entries that a tile's features use to zero.
+fn clear(bins: &BinMatrix, tile: usize, out: &mut [Entry]) {
+    let tile = &bins.tiles[tile];
+    let members = &bins.features[tile.first_slot..tile.first_slot + tile.width];
+    for member in members {
+        let start = member.offset - members[0].offset;
+        out[start..start + member.mapper.n_bins].fill(Entry::default());
     }
 }
 
@@ -311,7 +321,11 @@ mod tests {
                         |values: &[f32]| -> Vec<f32> { rows.iter().map(|&r| values[r as usize]).collect() };
                     let (gradients, hessians) = (pick(&gradients), weights.map(pick));
                     let derivatives = Derivatives { gradients: &gradients, hessians: hessians.as_deref() };
-                    let mut out = vec![Entry { gradient: 7.0, hessian: 7.0 }; bins.histogram_len];
+                    let mut out = vec![Entry::default(); bins.histogram_len];
+                    for feature in &bins.features {
+                        let stale = Entry { gradient: 7.0, hessian: 7.0 };
+                        out[feature.offset..][..feature.mapper.n_bins].fill(stale);
+                    }
                     builder.build(&bins, Rows::Listed(rows), derivatives, &used, &mut out);
                     out
                 };

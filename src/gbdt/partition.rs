@@ -50,20 +50,40 @@ impl Partition {
         rule: &BinRule,
     ) -> Option<(usize, usize)> {
         let feature = &bins.features[slot];
-        let goes_left = left_table(rule, feature.mapper.n_bins, feature.mapper.missing);
         let tile = &bins.tiles[feature.tile];
         let range = self.ranges[leaf].clone();
         let (rows, spare) = (&mut self.rows[range.clone()], &mut self.spare[range.clone()]);
-        let n_left = match &tile.data {
-            TileData::Narrow(data) => {
-                let mut table = [false; 256];
-                table[..goes_left.len()].copy_from_slice(&goes_left);
-                let lane = &data[feature.lane..];
-                separate(rows, spare, |row| table[usize::from(lane[row as usize * tile.width])])
+        let n_bins = feature.mapper.n_bins;
+        let at = |row: u32| row as usize * tile.width + feature.lane;
+        let n_left = match rule {
+            BinRule::UpTo { bin, default_left } => {
+                // Missing values have the last bin, which is never the split's own.
+                let missing_goes_left = *default_left && feature.mapper.missing == MissingType::Nan;
+                let (bin, joins) = (*bin, if missing_goes_left { n_bins - 1 } else { *bin });
+                match &tile.data {
+                    TileData::Narrow(data) => {
+                        let (bin, joins) = (bin as u8, joins as u8);
+                        separate(rows, spare, |row| (data[at(row)] <= bin) | (data[at(row)] == joins))
+                    }
+                    TileData::Wide(data) => {
+                        let (bin, joins) = (bin as u16, joins as u16);
+                        separate(rows, spare, |row| (data[at(row)] <= bin) | (data[at(row)] == joins))
+                    }
+                }
             }
-            TileData::Wide(data) => {
-                let lane = &data[feature.lane..];
-                separate(rows, spare, |row| goes_left[usize::from(lane[row as usize * tile.width])])
+            BinRule::Listed(listed) => {
+                let mut is_listed = vec![false; n_bins];
+                for &bin in listed {
+                    is_listed[usize::from(bin)] = true;
+                }
+                match &tile.data {
+                    TileData::Narrow(data) => {
+                        separate(rows, spare, |row| is_listed[usize::from(data[at(row)])])
+                    }
+                    TileData::Wide(data) => {
+                        separate(rows, spare, |row| is_listed[usize::from(data[at(row)])])
+                    }
+                }
             }
         };
         let middle = range.start + n_left;
@@ -74,25 +94,6 @@ impl Partition {
         self.ranges.push(middle..range.end);
         Some((n_left, range.end - middle))
     }
-}
-
-/// Whether each bin goes left.
-fn left_table(rule: &BinRule, n_bins: usize, missing: MissingType) -> Vec<bool> {
-    let mut table = vec![false; n_bins];
-    match rule {
-        BinRule::UpTo { bin, default_left } => {
-            table[..=*bin].fill(true);
-            if missing == MissingType::Nan {
-                table[n_bins - 1] = *default_left;
-            }
-        }
-        BinRule::Listed(listed) => {
-            for &bin in listed {
-                table[usize::from(bin)] = true;
-            }
-        }
-    }
-    table
 }
 
 /// Stable partition: rows that go left first; returns how many there are.

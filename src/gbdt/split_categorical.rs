@@ -5,107 +5,61 @@ use smallvec::SmallVec;
 
 use super::gain::{HESSIAN_EPSILON, Penalty};
 use super::histogram::Entry;
-use super::split::{BinRule, LeafSums, Split, SplitLimits, count_of};
+use super::split::{BinRule, LeftSide, SearchSite, Split};
 
 /// The bins of one categorical feature in one leaf; bin 0 (NaN and rare levels) always goes right.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CategoricalScan<'a> {
     pub(super) histogram: &'a [Entry],
-    pub(super) leaf: LeafSums,
     /// With extremely randomised trees: a number in `[0, 1)` that picks the one candidate tried.
     pub(super) random: Option<f64>,
 }
 
-struct Best {
-    gain: f64,
-    bins: SmallVec<[u16; 8]>,
-    gradient: f64,
-    hessian: f64,
-    count: f64,
-}
+/// The left side and its bins.
+type Found = (LeftSide, SmallVec<[u16; 8]>);
 
 impl CategoricalScan<'_> {
-    /// The best split, if one has enough gain.
-    pub(super) fn find(&self, limits: &SplitLimits, slot: usize, column: usize) -> Option<Split> {
-        let total_hessian = self.leaf.hessian + 2.0 * HESSIAN_EPSILON;
+    /// Offers the best split in place of `best`; returns whether any had enough gain.
+    pub(super) fn find(&self, site: &SearchSite<'_>, best: &mut Option<Split>) -> bool {
+        let one_hot = self.histogram.len() <= site.limits.max_cat_to_onehot;
         // The leaf itself is judged without the extra penalty of sorted splits.
-        let to_beat = limits.gain_to_beat(self.leaf.gradient, total_hessian);
-        let one_hot = self.histogram.len() <= limits.max_cat_to_onehot;
-        let mut penalty = limits.penalty;
+        let mut penalty = site.limits.penalty;
         if !one_hot {
-            penalty.l2 += limits.cat_l2;
+            penalty.l2 += site.limits.cat_l2;
         }
-        let best = if one_hot {
-            self.find_one_hot(limits, penalty, total_hessian, to_beat)
-        } else {
-            self.find_sorted(limits, penalty, total_hessian, to_beat)
-        }?;
-        let right_gradient = self.leaf.gradient - best.gradient;
-        let right_hessian = total_hessian - best.hessian;
-        Some(Split {
-            gain: best.gain - to_beat,
-            slot,
-            column,
-            rule: BinRule::Listed(best.bins),
-            left: LeafSums {
-                gradient: best.gradient,
-                hessian: best.hessian - HESSIAN_EPSILON,
-                count: best.count as usize,
-            },
-            right: LeafSums {
-                gradient: right_gradient,
-                hessian: right_hessian - HESSIAN_EPSILON,
-                count: (self.leaf.count as f64 - best.count) as usize,
-            },
-            left_output: penalty.output(best.gradient, best.hessian),
-            right_output: penalty.output(right_gradient, right_hessian),
-        })
+        let found = if one_hot { self.find_one_hot(site, penalty) } else { self.find_sorted(site, penalty) };
+        let Some((left, bins)) = found else { return false };
+        site.offer(left, penalty, || BinRule::Listed(bins), best);
+        true
     }
 
-    fn find_one_hot(
-        &self,
-        limits: &SplitLimits,
-        penalty: Penalty,
-        total_hessian: f64,
-        to_beat: f64,
-    ) -> Option<Best> {
-        let n_rows = self.leaf.count as f64;
-        let per_hessian = n_rows / total_hessian;
+    fn find_one_hot(&self, site: &SearchSite<'_>, penalty: Penalty) -> Option<Found> {
+        let (limits, leaf) = (site.limits, &site.leaf);
         let only_bin = self.random.map(|u| 1 + (u * (self.histogram.len() - 1) as f64) as usize);
-        let mut best: Option<Best> = None;
+        let mut best = (LeftSide { gain: leaf.to_beat, ..LeftSide::default() }, 0);
         for (bin, entry) in self.histogram.iter().enumerate().skip(1) {
-            let count = count_of(entry.hessian, per_hessian);
-            let other_hessian = total_hessian - entry.hessian - HESSIAN_EPSILON;
-            if count < limits.min_data_in_leaf
-                || entry.hessian < limits.min_sum_hessian_in_leaf
-                || n_rows - count < limits.min_data_in_leaf
-                || other_hessian < limits.min_sum_hessian_in_leaf
+            let count = leaf.rows_behind(entry.hessian);
+            let other_hessian = leaf.hessian - entry.hessian - HESSIAN_EPSILON;
+            if !limits.admits(count, entry.hessian)
+                || !limits.admits(leaf.n_rows - count, other_hessian)
                 || only_bin.is_some_and(|only| only != bin)
             {
                 continue;
             }
-            let hessian = entry.hessian + HESSIAN_EPSILON;
-            let gain = penalty.gain(self.leaf.gradient - entry.gradient, other_hessian)
-                + penalty.gain(entry.gradient, hessian);
-            if gain > to_beat && best.as_ref().is_none_or(|best| gain > best.gain) {
-                let bins = SmallVec::from_slice(&[bin as u16]);
-                best = Some(Best { gain, bins, gradient: entry.gradient, hessian, count });
+            let (gradient, hessian) = (entry.gradient, entry.hessian + HESSIAN_EPSILON);
+            let gain =
+                penalty.gain(leaf.sums.gradient - gradient, other_hessian) + penalty.gain(gradient, hessian);
+            if gain > best.0.gain {
+                best = (LeftSide { gain, gradient, hessian, count }, bin);
             }
         }
-        best
+        (best.1 > 0).then(|| (best.0, SmallVec::from_slice(&[best.1 as u16])))
     }
 
-    fn find_sorted(
-        &self,
-        limits: &SplitLimits,
-        penalty: Penalty,
-        total_hessian: f64,
-        to_beat: f64,
-    ) -> Option<Best> {
-        let n_rows = self.leaf.count as f64;
-        let per_hessian = n_rows / total_hessian;
+    fn find_sorted(&self, site: &SearchSite<'_>, penalty: Penalty) -> Option<Found> {
+        let (limits, leaf) = (site.limits, &site.leaf);
         let mut sorted: SmallVec<[u16; 64]> = (1..self.histogram.len())
-            .filter(|&bin| count_of(self.histogram[bin].hessian, per_hessian) >= limits.cat_smooth)
+            .filter(|&bin| leaf.rows_behind(self.histogram[bin].hessian) >= limits.cat_smooth)
             .map(|bin| bin as u16)
             .collect();
         let key = |bin: u16| {
@@ -115,27 +69,26 @@ impl CategoricalScan<'_> {
         sorted.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
         let longest = limits.max_cat_threshold.min(sorted.len().div_ceil(2));
         let only_length = self.random.map(|u| 1 + (u * longest.saturating_sub(1).max(1) as f64) as usize);
-        let mut best: Option<(Best, bool, usize)> = None;
+        let mut best = LeftSide { gain: leaf.to_beat, ..LeftSide::default() };
+        let mut best_bins = 0..0;
         for from_start in [true, false] {
-            let (mut gradient, mut hessian, mut count) = (0.0, HESSIAN_EPSILON, 0.0);
+            let mut left = LeftSide { hessian: HESSIAN_EPSILON, ..LeftSide::default() };
             let mut in_group = 0.0;
             for length in 1..=longest {
-                let bin = if from_start { sorted[length - 1] } else { sorted[sorted.len() - length] };
-                let entry = self.histogram[usize::from(bin)];
-                let rows = count_of(entry.hessian, per_hessian);
-                gradient += entry.gradient;
-                hessian += entry.hessian;
-                count += rows;
+                let bins = if from_start { 0..length } else { sorted.len() - length..sorted.len() };
+                let entry =
+                    self.histogram[usize::from(sorted[if from_start { length - 1 } else { bins.start }])];
+                let rows = leaf.rows_behind(entry.hessian);
+                left.gradient += entry.gradient;
+                left.hessian += entry.hessian;
+                left.count += rows;
                 in_group += rows;
-                if count < limits.min_data_in_leaf || hessian < limits.min_sum_hessian_in_leaf {
+                if !limits.admits(left.count, left.hessian) {
                     continue;
                 }
-                let right_count = n_rows - count;
-                let right_hessian = total_hessian - hessian;
-                if right_count < limits.min_data_in_leaf
-                    || right_count < limits.min_data_per_group
-                    || right_hessian < limits.min_sum_hessian_in_leaf
-                {
+                let right_count = leaf.n_rows - left.count;
+                let right_hessian = leaf.hessian - left.hessian;
+                if !limits.admits(right_count, right_hessian) || right_count < limits.min_data_per_group {
                     break;
                 }
                 if in_group < limits.min_data_per_group {
@@ -145,20 +98,14 @@ impl CategoricalScan<'_> {
                 if only_length.is_some_and(|only| only != length) {
                     continue;
                 }
-                let gain = penalty.gain(gradient, hessian)
-                    + penalty.gain(self.leaf.gradient - gradient, right_hessian);
-                if gain > to_beat && best.as_ref().is_none_or(|(best, ..)| gain > best.gain) {
-                    best = Some((
-                        Best { gain, bins: SmallVec::new(), gradient, hessian, count },
-                        from_start,
-                        length,
-                    ));
+                left.gain = penalty.gain(left.gradient, left.hessian)
+                    + penalty.gain(leaf.sums.gradient - left.gradient, right_hessian);
+                if left.gain > best.gain {
+                    (best, best_bins) = (left, bins);
                 }
             }
         }
-        let (mut best, from_start, length) = best?;
-        best.bins = if from_start { sorted[..length].into() } else { sorted[sorted.len() - length..].into() };
-        Some(best)
+        (!best_bins.is_empty()).then(|| (best, sorted[best_bins].into()))
     }
 }
 
@@ -166,11 +113,15 @@ impl CategoricalScan<'_> {
 mod tests {
     use super::CategoricalScan;
     use crate::gbdt::split::tests::{histogram, limits};
-    use crate::gbdt::split::{BinRule, Split, SplitLimits};
+    use crate::gbdt::split::{BinRule, LeafTotals, SearchSite, Split, SplitLimits};
 
     fn scan(sums: &[(f64, f64)], limits: &SplitLimits) -> Option<Split> {
         let (entries, leaf) = histogram(sums);
-        CategoricalScan { histogram: &entries, leaf, random: None }.find(limits, 0, 0)
+        let site = SearchSite { limits, leaf: LeafTotals::new(leaf, limits), slot: 0, column: 0 };
+        let mut best = None;
+        let found = CategoricalScan { histogram: &entries, random: None }.find(&site, &mut best);
+        assert_eq!(found, best.is_some());
+        best
     }
 
     fn listed(split: &Split) -> Vec<u16> {

@@ -5,7 +5,6 @@ use rayon::prelude::*;
 
 use super::bin_matrix::BinMatrix;
 use super::error::GbdtError;
-use super::gain::Penalty;
 use super::grow::{Shape, TreeGrower};
 use super::histogram::Derivatives;
 use super::input::{Targets, check, single_weights};
@@ -165,7 +164,8 @@ fn boost_on(
         max_depth: settings.max_depth,
         extra_trees: settings.extra_trees,
     };
-    let mut grower = TreeGrower::new(&bins, limits(settings, scale, weights.is_some()), shape);
+    let limits = SplitLimits::new(settings, scale, weights.is_some());
+    let mut grower = TreeGrower::new(&bins, &limits, shape);
     let mut row_rng = stream(seed, Purpose::Rows);
     let mut feature_rng = stream(seed, Purpose::Features);
     let mut threshold_rng = stream(seed, Purpose::Thresholds);
@@ -241,24 +241,6 @@ fn boost_on(
         trees.push(DecisionTree::constant(average, n_rows, weight));
     }
     Ensemble { trees, n_features: x.n_cols(), curve }
-}
-
-fn limits(settings: &GbdtSettings, scale: f64, is_weighted: bool) -> SplitLimits {
-    // With weights, row counts are estimated from second derivatives. A limit of one row would be applied wrongly by an
-    // estimate and holds anyway: a side without rows is never accepted.
-    let rows = |limit: usize| if is_weighted && limit <= 1 { f64::NEG_INFINITY } else { limit.max(1) as f64 };
-    SplitLimits {
-        min_data_in_leaf: rows(settings.min_data_in_leaf),
-        min_sum_hessian_in_leaf: settings.min_sum_hessian_in_leaf,
-        min_gain_to_split: settings.min_gain_to_split * scale * scale,
-        penalty: Penalty { l1: settings.lambda_l1 * scale, l2: settings.lambda_l2 },
-        cat_smooth: settings.cat_smooth,
-        cat_l2: settings.cat_l2,
-        max_cat_threshold: settings.max_cat_threshold,
-        max_cat_to_onehot: settings.max_cat_to_onehot,
-        min_data_per_group: rows(settings.min_data_per_group),
-        estimates_rows: is_weighted,
-    }
 }
 
 fn round_to_zero(value: f64) -> f64 {

@@ -166,7 +166,7 @@ fn an_interrupt_saves_everything_and_the_same_command_ends_with_the_same_bytes()
     let folder = folder();
     folder.write("s.toml", SPEC.replace("iterations = 3", "iterations = 40"));
     let file = "o/runs/branin/leaf-gp/1.jsonl";
-    let mut child = folder
+    let child = folder
         .command(&["study", "run", "s.toml", "--out", "o", "--jobs", "1"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

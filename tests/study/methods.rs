@@ -172,3 +172,35 @@ fn settings_go_from_the_study_over_the_problem_to_the_method() {
     assert_eq!(spec.methods[0].kind, MethodKind::LeafGp);
     assert_eq!(spec.methods[0].constraints, ConstraintHandling::Exact);
 }
+
+#[test]
+fn a_run_of_leaf_gp_is_the_librarys_loop_of_ask_and_tell() {
+    let study = Study::new();
+    let text = "name = \"l\"\niterations = 5\ninitial = 6\nseeds = [3]\n[[problem]]\nfunction = \"pressure-vessel\"\n[[method]]\nname = \"leaf-gp\"\n\
+                [[method]]\nname = \"away\"\nkind = \"leaf-gp\"\nsettings = { point = \"away\", kappa = 0.5, trees = { min_data_in_bin = 1 } }\n";
+    study.run(text, "out", 2, None);
+    let function = leafgp::functions::find("pressure-vessel").unwrap();
+    for method in ["leaf-gp", "away"] {
+        let mut problem = function.problem().unwrap();
+        problem.settings.seed = 3;
+        problem.settings.design.initial = 1;
+        if method == "away" {
+            problem.settings.point = PointChoice::Away;
+            problem.settings.kappa = 0.5;
+            problem.settings.trees.min_data_in_bin = 1;
+        }
+        let variables = problem.variables.clone();
+        let mut optimizer = leafgp::engine::Optimizer::new(problem);
+        for step in study.steps("out", "pressure-vessel", method, 3) {
+            let recorded: Vec<f64> =
+                variables.iter().map(|v| v.from_json(&step.point[&v.name]).unwrap()).collect();
+            if step.iteration > 0 {
+                let asked = optimizer.ask().unwrap();
+                assert_eq!(asked.point, recorded, "{method} evaluation {}", step.evaluation);
+                let gap = asked.proof.as_ref().map(|proof| proof.gap);
+                assert_eq!(gap, step.proof.as_ref().and_then(|proof| proof.gap));
+            }
+            optimizer.tell(&recorded, function.evaluate(&recorded)).unwrap();
+        }
+    }
+}
