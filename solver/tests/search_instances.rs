@@ -64,6 +64,56 @@ fn check_constrained(keep: impl Fn(&str) -> bool) {
     }
 }
 
+/// The optimum planted: with the cutoff a hair above it, no other incumbent and no heuristics, only a search that never prunes its box finds it.
+fn check_planted(folder: &str, keep: impl Fn(&str) -> bool) {
+    let Some(shared) = shared() else { return };
+    for file in instance_files(&shared.join("instances").join(folder)) {
+        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
+        if !keep(&name) {
+            continue;
+        }
+        let instance = read_instance(&file);
+        let constraints = (folder == "constrained").then(|| instance.compile_constraints().unwrap());
+        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+        if let Some(constraints) = &constraints {
+            problem = problem.with_constraints(constraints);
+        }
+        let mut options = SearchOptions::default();
+        options.gap = 1e-9;
+        options.start_points.clone_from(&instance.x);
+        let optimum = minimize(&problem, &options).unwrap().incumbent.unwrap().objective;
+        options.start_points.clear();
+        options.local_search = false;
+        options.gap = 0.0;
+        options.absolute_gap = 0.0;
+        options.objective_cutoff = optimum + 1e-10 * optimum.abs();
+        let report = minimize(&problem, &options).unwrap();
+        let again =
+            report.incumbent.unwrap_or_else(|| panic!("{name}: the optimum's box was pruned")).objective;
+        assert!((again - optimum).abs() <= 1e-9 * optimum.abs(), "{name}: {again} instead of {optimum}");
+        // With the cutoff below the optimum there is nothing to find, and the proof says how far.
+        options.objective_cutoff = optimum - 1e-8 * optimum.abs();
+        let report = minimize(&problem, &options).unwrap();
+        assert_eq!((report.status, report.incumbent.is_none()), (Status::Unknown, true), "{name}");
+        assert!(report.best_bound >= options.objective_cutoff, "{name}: {}", report.best_bound);
+    }
+}
+
+#[test]
+fn the_optimum_is_never_inside_a_pruned_box() {
+    check_planted("plain", |name| name.contains("-m10-") || name.contains("-m50-t50d3"));
+    check_planted("constrained", |name| name.contains("-m10-"));
+}
+
+/// `cargo test --release -p leafgp-solver --test search_instances planted -- --ignored`
+#[test]
+#[ignore = "minutes"]
+fn planted_optima_of_all_instances() {
+    check_planted("plain", |_| true);
+    check_planted("constrained", |_| true);
+    check_planted("hard", |_| true);
+}
+
 #[test]
 fn constrained_instances_lie_within_their_brackets() {
     check_constrained(|name| name.contains("-m10-") || name.contains("-m25-"));

@@ -23,10 +23,7 @@ use crate::problem::Settings;
 pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let instance = Instance::read(&args.instance).map_err(Failure::input)?;
     let problem = instance.problem().map_err(Failure::input)?;
-    let mut search_problem = search::Problem::new(&problem.domains, &problem.forest, &problem.objective);
-    if !problem.constraints.is_empty() {
-        search_problem = search_problem.with_constraints(&problem.constraints);
-    }
+    let search_problem = problem.search();
 
     let mut settings = Settings::default();
     override_settings(&mut settings, common, &args.solver)?;

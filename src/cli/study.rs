@@ -43,6 +43,12 @@ fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> 
 }
 
 fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
+    if !StudyFolder::new(&args.folder).manifest_file().exists() && args.folder.join("agreement.csv").exists()
+    {
+        let message =
+            "an uncertainty study: `leafgp study run` with its spec draws the figures into this folder";
+        return Err(Failure::Input(format!("{}: {message}", args.folder.display())));
+    }
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
     let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
     let summary = study::report(&StudyFolder::new(&args.folder), &out, &options)?;

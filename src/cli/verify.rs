@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use leafgp_solver::certificate::{Certificate, verify};
-use leafgp_solver::search;
 use serde_json::json;
 
 use super::Status;
@@ -16,10 +15,7 @@ pub(super) fn command(args: &VerifyArgs, output: &mut Output) -> Result<Status, 
     let file = args.certificate.display();
     let instance = Instance::read(&args.instance).map_err(Failure::input)?;
     let problem = instance.problem().map_err(Failure::input)?;
-    let mut search_problem = search::Problem::new(&problem.domains, &problem.forest, &problem.objective);
-    if !problem.constraints.is_empty() {
-        search_problem = search_problem.with_constraints(&problem.constraints);
-    }
+    let search_problem = problem.search();
     let bytes = std::fs::read(&args.certificate).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
     let certificate = Certificate::read(&bytes).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
     let verified = match verify(&search_problem, &certificate) {

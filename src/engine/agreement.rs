@@ -190,7 +190,7 @@ mod tests {
             };
             let agreement = largest_agreement(&surrogate.trees.forest, training.x.rows(), &suggestion.point);
             assert!(agreement <= ratio + 1e-9, "{agreement} > {ratio}");
-            assert!(proof.acquisition >= free.acquisition - 1e-9, "a limit improves nothing");
+            assert!(proof.acquisition >= free.bound - 1e-9, "a limit improves nothing");
         }
         for bad in [0.0, -0.1, 1.5, f64::NAN] {
             problem.settings.max_agreement = Some(bad);

@@ -278,7 +278,11 @@ impl NumericScan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
     use super::{NumericScan, ScanBuffers};
+    use crate::gbdt::gain::{HESSIAN_EPSILON, Penalty};
     use crate::gbdt::histogram::Entry;
     use crate::gbdt::split::tests::{histogram, limits};
     use crate::gbdt::split::{BinRule, LeafSums, LeafTotals, SearchSite, Split, SplitLimits};
@@ -347,5 +351,84 @@ mod tests {
         let best = (0..gains.len()).max_by(|&a, &b| gains[a].total_cmp(&gains[b])).unwrap();
         assert_eq!(split.rule, BinRule::UpTo { bin: best, default_left: true });
         assert!((split.gain - gains[best]).abs() < 1e-9);
+    }
+
+    /// One threshold after the other, two divisions each: `(gain, bin)` of the first best.
+    fn one_by_one(entries: &[Entry], leaf: LeafSums, limits: &SplitLimits) -> Option<(f64, usize)> {
+        let totals = LeafTotals::new(leaf, limits);
+        let (mut gradient, mut hessian, mut count) = (0.0, HESSIAN_EPSILON, 0.0);
+        let (mut largest, mut at) = (totals.to_beat, None);
+        for bin in (1..entries.len()).rev() {
+            gradient += entries[bin].gradient;
+            hessian += entries[bin].hessian;
+            count += totals.rows_behind(entries[bin].hessian);
+            let left_hessian = totals.hessian - hessian;
+            if !limits.admits(count, hessian) || !limits.admits(totals.n_rows - count, left_hessian) {
+                continue;
+            }
+            let gain = limits.penalty.gain(leaf.gradient - gradient, left_hessian)
+                + limits.penalty.gain(gradient, hessian);
+            if gain > largest {
+                (largest, at) = (gain, Some(bin - 1));
+            }
+        }
+        at.map(|bin| (largest - totals.to_beat, bin))
+    }
+
+    #[test]
+    fn scans_decide_as_one_threshold_after_the_other() {
+        let mut rng = ChaCha8Rng::seed_from_u64(21);
+        let mut n_found = 0;
+        for round in 0..400 {
+            let n_bins = [2, 3, 6, 40, 255, 257, 258, 700][round % 8];
+            let occupied = [1.0, 0.5, 0.1, 0.02][round / 8 % 4];
+            let is_weighted = round % 3 == 0;
+            let entries: Vec<Entry> = (0..n_bins)
+                .map(|_| {
+                    // Empty bins hold rounding, as after a subtraction; few distinct gradients make ties.
+                    let rounding = f64::from(rng.random_range(-2..3)) * 1e-16;
+                    if !rng.random_bool(occupied) {
+                        return Entry { gradient: rounding, hessian: 0.0 };
+                    }
+                    let rows = f64::from(rng.random_range(1..4));
+                    let hessian = if is_weighted { rows * rng.random_range(0.5..2.0) } else { rows };
+                    Entry { gradient: f64::from(rng.random_range(-2..3)) * rows + rounding, hessian }
+                })
+                .collect();
+            let mut leaf = LeafSums::default();
+            for entry in &entries {
+                leaf.gradient += entry.gradient;
+                leaf.hessian += entry.hessian;
+            }
+            leaf.count = leaf.hessian.round() as usize;
+            let penalty = [Penalty { l1: 0.0, l2: 0.0 }, Penalty { l1: 0.7, l2: 2.0 }][round % 2];
+            let strict = SplitLimits {
+                min_data_in_leaf: [1.0, 5.0][round / 2 % 2],
+                estimates_rows: is_weighted,
+                penalty,
+                ..limits()
+            };
+            let found = find(plain(&entries), leaf, &strict).map(|split| {
+                let BinRule::UpTo { bin, default_left: true } = split.rule else {
+                    panic!("a numeric rule without missing values")
+                };
+                (split.gain, bin)
+            });
+            let expected = one_by_one(&entries, leaf, &strict);
+            assert_eq!(found, expected, "round {round}");
+            n_found += usize::from(found.is_some());
+            // With one threshold allowed, that one or none.
+            if let Some((gain, bin)) = expected {
+                for only in [bin, (bin + 1).min(n_bins - 2), 0] {
+                    let scan = NumericScan { only_bin: Some(only), ..plain(&entries) };
+                    let split = find(scan, leaf, &strict);
+                    assert!(split.as_ref().is_none_or(|split| {
+                        split.rule == BinRule::UpTo { bin: only, default_left: true } && split.gain <= gain
+                    }));
+                    assert!(only != bin || split.is_some_and(|split| split.gain == gain));
+                }
+            }
+        }
+        assert!(n_found > 200, "{n_found}");
     }
 }

@@ -3,6 +3,7 @@
 use leafgp_solver::constraints::Variable;
 use leafgp_solver::{Domain, Forest, Grid, LevelSet, Node, Rule, Tree};
 use serde_json::{Map, Value};
+use smallvec::SmallVec;
 
 use super::{ActiveIf, Definition, Instance, InstanceError, NamedExpression};
 use crate::Table;
@@ -27,19 +28,36 @@ const KEYS: [&str; 13] = [
     "sampled",
 ];
 
-/// A value and where it stands, so that every complaint can say so.
+/// A value and where it stands, so that every complaint can say so. The place is spelled out only when there is one.
 #[derive(Clone)]
 struct At<'a> {
     file: &'a str,
-    path: String,
+    path: SmallVec<[Step<'a>; 5]>,
     value: &'a Value,
+}
+
+/// The way from a value to one inside it.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Key(&'a str),
+    Item(usize),
 }
 
 type Result<T> = std::result::Result<T, InstanceError>;
 
 impl<'a> At<'a> {
     fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
-        let at = if self.path.is_empty() { "the whole".to_string() } else { self.path.clone() };
+        let mut at = String::new();
+        for step in &self.path {
+            match step {
+                Step::Key(key) if at.is_empty() => at.push_str(key),
+                Step::Key(key) => at.push_str(&format!(".{key}")),
+                Step::Item(i) => at.push_str(&format!("[{i}]")),
+            }
+        }
+        if at.is_empty() {
+            at.push_str("the whole");
+        }
         Err(InstanceError::Value { file: self.file.to_string(), at, problem: problem.into() })
     }
 
@@ -61,20 +79,25 @@ impl<'a> At<'a> {
         }
     }
 
-    fn optional(&self, key: &str) -> Option<At<'a>> {
-        let value = self.value.as_object()?.get(key)?;
-        let dot = if self.path.is_empty() { "" } else { "." };
-        Some(At { file: self.file, path: format!("{}{dot}{key}", self.path), value })
+    fn inside(&self, step: Step<'a>, value: &'a Value) -> At<'a> {
+        let mut path = self.path.clone();
+        path.push(step);
+        At { file: self.file, path, value }
     }
 
-    fn get(&self, key: &str) -> Result<At<'a>> {
+    fn optional(&self, key: &'a str) -> Option<At<'a>> {
+        let value = self.value.as_object()?.get(key)?;
+        Some(self.inside(Step::Key(key), value))
+    }
+
+    fn get(&self, key: &'a str) -> Result<At<'a>> {
         self.optional(key).map_or_else(|| self.fail(format!("the key `{key}` is missing")), Ok)
     }
 
     fn items(&self) -> Result<impl ExactSizeIterator<Item = At<'a>> + use<'a>> {
         let Value::Array(items) = self.value else { return self.expected("a list") };
-        let (file, path) = (self.file, self.path.clone());
-        Ok(items.iter().enumerate().map(move |(i, value)| At { file, path: format!("{path}[{i}]"), value }))
+        let list = self.clone();
+        Ok(items.iter().enumerate().map(move |(i, value)| list.inside(Step::Item(i), value)))
     }
 
     fn text(&self) -> Result<String> {
@@ -106,7 +129,7 @@ impl<'a> At<'a> {
 pub(super) fn parse(text: &str, file: &str) -> Result<Instance> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| InstanceError::Json { file: file.to_string(), message: explain(text, &error) })?;
-    let root = At { file, path: String::new(), value: &value };
+    let root = At { file, path: SmallVec::new(), value: &value };
     root.object(&KEYS)?;
     let (variables, active_if): (Vec<_>, Vec<_>) = root
         .get("variables")?
@@ -178,7 +201,7 @@ fn explain(text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-fn list<T>(root: &At<'_>, key: &str, read: impl Fn(&At<'_>) -> Result<T>) -> Result<Vec<T>> {
+fn list<'a, T>(root: &At<'a>, key: &'a str, read: impl Fn(&At<'a>) -> Result<T>) -> Result<Vec<T>> {
     root.optional(key).map_or(Ok(Vec::new()), |at| at.items()?.map(|item| read(&item)).collect())
 }
 

@@ -134,6 +134,7 @@ fn the_uncertainty_study_runs_resumes_and_draws() {
     assert_eq!(csv.lines().count(), 3, "{csv}");
     parsed(&folder.read("out/agreement-branin-error.svg"));
     parsed(&folder.read("out/agreement-branin-mean.svg"));
+    folder.refused(&["study", "report", "out"], &["out", "study run"]);
     folder.write("other.toml", spec.replace("n_trees = 8", "n_trees = 9"));
     let run = folder.run(&["study", "run", "other.toml", "--out", "out"]);
     assert_eq!(run.code, 2, "results of other settings are not mixed: {}", run.stdout);

@@ -26,6 +26,14 @@ struct Candidate {
     score: f64,
 }
 
+/// An item with weight, and its class of a link.
+#[derive(Clone, Copy, Debug)]
+struct Support {
+    class: u32,
+    position: u32,
+    weight: f64,
+}
+
 /// `sum z v` of each block, in the coordinates of one matrix; computed when first needed.
 #[derive(Debug, Default)]
 struct BlockSums {
@@ -54,15 +62,18 @@ pub(crate) struct BranchScratch {
     class_cost: Vec<f64>,
     class_mass: Vec<f64>,
     class_span: Vec<(u32, u32)>,
+    /// The restricted items with weight, by link: `support[support_ends[link - 1]..support_ends[link]]`.
+    support: Vec<Support>,
+    support_ends: Vec<u32>,
     sketch: BlockSums,
     exact: BlockSums,
     pub(crate) split: Split,
 }
 
 /// Candidates that get a second-order score.
-const KEPT: usize = 48;
+const KEPT: usize = 24;
 /// Candidates whose second-order score is computed exactly, when it was estimated from projected vectors first.
-const FINALISTS: usize = 8;
+const FINALISTS: usize = 4;
 
 /// What branching is based on: a node as it was when its links were built. Items dropped since have an infinite cost and no weight, segments
 /// dropped since an infinite bound.
@@ -199,10 +210,22 @@ fn list_candidates(model: &Model<'_>, links: &Links, basis: Basis<'_>, scratch: 
     scratch.class_cost.resize(n_classes, f64::INFINITY);
     scratch.class_mass.clear();
     scratch.class_mass.resize(n_classes, 0.0);
-    for (&i, &k) in links.members.iter().zip(&links.member_class) {
-        let (g, k) = (basis.g[i as usize], k as usize);
+    scratch.support.clear();
+    for (&position, &class) in links.members.iter().zip(&links.member_class) {
+        let (g, k, weight) = (basis.g[position as usize], class as usize, basis.z[position as usize]);
         scratch.class_cost[k] = if g < scratch.class_cost[k] { g } else { scratch.class_cost[k] };
-        scratch.class_mass[k] += basis.z[i as usize];
+        if weight > 0.0 {
+            scratch.class_mass[k] += weight;
+            scratch.support.push(Support { class, position, weight });
+        }
+    }
+    scratch.support_ends.clear();
+    let mut end = 0;
+    for link in &links.links {
+        let all = link.end_class + u32::from(link.has_free);
+        // The free class of a link comes after the others; it is on both sides of every split.
+        end += scratch.support[end..].iter().take_while(|s| s.class < all).count();
+        scratch.support_ends.push(end as u32);
     }
     scratch.class_span.clear();
     scratch.class_span.resize(links.classes.len(), (0, 0));
@@ -460,7 +483,7 @@ fn displacement_sq(
     sketched: bool,
 ) -> f64 {
     let feature = &links.features[candidate.feature as usize];
-    let BranchScratch { class_span, class_mass, position, sketch, exact, .. } = scratch;
+    let BranchScratch { class_span, position, support, support_ends, sketch, exact, .. } = scratch;
     let sums = if sketched { sketch } else { exact };
     let row = |i: u32| {
         let item = basis.items[i as usize] as usize;
@@ -470,19 +493,22 @@ fn displacement_sq(
     displacement.clear();
     displacement.resize(stride, 0.0);
     let mut any = false;
-    for link in links.links_of(feature) {
-        let classes = link.first_class as usize..link.end_class as usize;
+    for number in feature.first_link as usize..feature.end_link as usize {
+        let link = &links.links[number];
         // True when the class lies wholly on the side that is cut off.
-        let gone = |k: usize| {
-            let (low, high) = class_span[k];
-            match (candidate.single, side) {
-                (NONE, 0) => low >= candidate.prefix,
-                (NONE, _) => high < candidate.prefix,
-                (single, 0) => !covers(links, k, feature, single, position),
-                (single, _) => low == high && low == single,
-            }
+        let gone = |class: u32| {
+            let (low, high) = class_span[class as usize];
+            class < link.end_class
+                && match (candidate.single, side) {
+                    (NONE, 0) => low >= candidate.prefix,
+                    (NONE, _) => high < candidate.prefix,
+                    (single, 0) => !covers(links, class as usize, feature, single, position),
+                    (single, _) => low == high && low == single,
+                }
         };
-        let lost: f64 = classes.clone().filter(|&k| gone(k)).map(|k| class_mass[k]).sum();
+        let first = if number == 0 { 0 } else { support_ends[number - 1] as usize };
+        let support = &support[first..support_ends[number] as usize];
+        let lost: f64 = support.iter().filter(|s| gone(s.class)).map(|s| s.weight).sum();
         if lost < 1e-9 {
             continue;
         }
@@ -490,12 +516,8 @@ fn displacement_sq(
         let left = 1.0 - lost;
         // With mass left: D = (lost / left) (sum z v - gone) - gone.
         let share = if left > 1e-6 { 1.0 / left } else { 1.0 };
-        for k in classes.clone().filter(|&k| class_mass[k] > 0.0 && gone(k)) {
-            for &i in links.members_of(&links.classes[k]) {
-                if basis.z[i as usize] > 0.0 {
-                    add_scaled(&mut displacement, -share * basis.z[i as usize], row(i));
-                }
-            }
+        for s in support.iter().filter(|s| gone(s.class)) {
+            add_scaled(&mut displacement, -share * s.weight, row(s.position));
         }
         let block = link.block as usize;
         if left > 1e-6 {
@@ -504,8 +526,8 @@ fn displacement_sq(
             continue;
         }
         let is_gone = |i: usize| {
-            let holds = |k: usize| links.members_of(&links.classes[k]).contains(&(i as u32));
-            classes.clone().any(|k| gone(k) && holds(k))
+            let holds = |k: u32| links.members_of(&links.classes[k as usize]).contains(&(i as u32));
+            (link.first_class..link.end_class).any(|k| gone(k) && holds(k))
         };
         let g = basis.g;
         let heir = basis.block(block).filter(|&i| !is_gone(i)).min_by(|&a, &b| g[a].total_cmp(&g[b]));

@@ -145,6 +145,10 @@ impl Search<'_> {
         starts.dedup();
         starts.truncate(MAX_START_POINTS);
         let mut local = LocalSearch::default();
+        if !self.options.local_search {
+            self.announce();
+            return;
+        }
         let random = (0..RANDOM_STARTS).map(|_| None);
         for start in starts.into_iter().map(|(_, cells)| Some(cells)).chain(random) {
             let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));

@@ -4,6 +4,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// Row lengths are padded with zeros to a multiple of this, so that no kernel has a tail.
 pub(crate) const PAD: usize = 8;
+/// The same for rows in single precision.
+pub(crate) const COARSE_PAD: usize = 16;
 
 /// The kernels, bound to the machine's instruction set.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,70 @@ impl WithSimd for RowDots<'_> {
     }
 }
 
+struct CoarseRowDots<'a> {
+    matrix: &'a [f32],
+    stride: usize,
+    rows: &'a [u32],
+    vector: &'a [f32],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for CoarseRowDots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { matrix, stride, rows, vector, out } = self;
+        let (u, _) = S::as_simd_f32s(&vector[..stride]);
+        let row = |r: u32| S::as_simd_f32s(&matrix[r as usize * stride..][..stride]).0;
+        let (pairs, rest) = pulp::as_arrays::<2, _>(rows);
+        let (out_pairs, out_rest) = pulp::as_arrays_mut::<2, _>(out);
+        for ([i0, i1], out) in pairs.iter().zip(out_pairs) {
+            let (r0, r1) = (row(*i0), row(*i1));
+            let mut s0 = simd.splat_f32s(0.0);
+            let mut s1 = s0;
+            for ((x, a0), a1) in u.iter().zip(r0).zip(r1) {
+                s0 = simd.mul_add_e_f32s(*a0, *x, s0);
+                s1 = simd.mul_add_e_f32s(*a1, *x, s1);
+            }
+            *out = [f64::from(simd.reduce_sum_f32s(s0)), f64::from(simd.reduce_sum_f32s(s1))];
+        }
+        for (i, out) in rest.iter().zip(out_rest) {
+            let mut s0 = simd.splat_f32s(0.0);
+            for (x, a0) in u.iter().zip(row(*i)) {
+                s0 = simd.mul_add_e_f32s(*a0, *x, s0);
+            }
+            *out = f64::from(simd.reduce_sum_f32s(s0));
+        }
+    }
+}
+
+/// `(|p - m|^2, u.(p - m))` in single precision.
+struct CoarseDifferenceProducts<'a> {
+    plus: &'a [f32],
+    minus: &'a [f32],
+    vector: &'a [f32],
+}
+
+impl WithSimd for CoarseDifferenceProducts<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
+        let (plus, _) = S::as_simd_f32s(self.plus);
+        let (minus, _) = S::as_simd_f32s(self.minus);
+        let (vector, _) = S::as_simd_f32s(self.vector);
+        let mut norm = simd.splat_f32s(0.0);
+        let mut along = norm;
+        for ((p, m), u) in plus.iter().zip(minus).zip(vector) {
+            let d = simd.sub_f32s(*p, *m);
+            norm = simd.mul_add_e_f32s(d, d, norm);
+            along = simd.mul_add_e_f32s(d, *u, along);
+        }
+        (f64::from(simd.reduce_sum_f32s(norm)), f64::from(simd.reduce_sum_f32s(along)))
+    }
+}
+
 struct AddScaled<'a> {
     target: &'a mut [f64],
     factor: f64,
@@ -132,37 +198,6 @@ impl WithSimd for AddDifference<'_> {
         for ((t, p), m) in target_tail.iter_mut().zip(plus_tail).zip(minus_tail) {
             *t += self.factor * (p - m);
         }
-    }
-}
-
-/// `(|p - m|^2, u.(p - m))`.
-struct DifferenceProducts<'a> {
-    plus: &'a [f64],
-    minus: &'a [f64],
-    vector: &'a [f64],
-}
-
-impl WithSimd for DifferenceProducts<'_> {
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> (f64, f64) {
-        let (plus, plus_tail) = S::as_simd_f64s(self.plus);
-        let (minus, minus_tail) = S::as_simd_f64s(self.minus);
-        let (vector, vector_tail) = S::as_simd_f64s(self.vector);
-        let mut norm = simd.splat_f64s(0.0);
-        let mut along = norm;
-        for ((p, m), u) in plus.iter().zip(minus).zip(vector) {
-            let d = simd.sub_f64s(*p, *m);
-            norm = simd.mul_add_e_f64s(d, d, norm);
-            along = simd.mul_add_e_f64s(d, *u, along);
-        }
-        let (mut norm, mut along) = (simd.reduce_sum_f64s(norm), simd.reduce_sum_f64s(along));
-        for ((p, m), u) in plus_tail.iter().zip(minus_tail).zip(vector_tail) {
-            norm += (p - m) * (p - m);
-            along += (p - m) * u;
-        }
-        (norm, along)
     }
 }
 
@@ -233,6 +268,30 @@ impl Kernels {
         self.arch.dispatch(RowDots { matrix, stride, rows, vector, out });
     }
 
+    /// [`Kernels::row_dots`] in single precision; rows of `stride`, a multiple of [`COARSE_PAD`].
+    pub(crate) fn coarse_row_dots(
+        self,
+        matrix: &[f32],
+        stride: usize,
+        rows: &[u32],
+        vector: &[f32],
+        out: &mut [f64],
+    ) {
+        debug_assert!(stride.is_multiple_of(COARSE_PAD) && rows.len() == out.len());
+        self.arch.dispatch(CoarseRowDots { matrix, stride, rows, vector, out });
+    }
+
+    /// `(|plus - minus|^2, vector.(plus - minus))` in single precision; lengths are a multiple of [`COARSE_PAD`].
+    pub(crate) fn coarse_difference_products(
+        self,
+        plus: &[f32],
+        minus: &[f32],
+        vector: &[f32],
+    ) -> (f64, f64) {
+        debug_assert!(plus.len().is_multiple_of(COARSE_PAD));
+        self.arch.dispatch(CoarseDifferenceProducts { plus, minus, vector })
+    }
+
     /// `target += factor * row`.
     pub(crate) fn add_scaled(self, target: &mut [f64], factor: f64, row: &[f64]) {
         debug_assert_eq!(target.len(), row.len());
@@ -242,11 +301,6 @@ impl Kernels {
     /// `target += factor * (plus - minus)`.
     pub(crate) fn add_difference(self, target: &mut [f64], factor: f64, plus: &[f64], minus: &[f64]) {
         self.arch.dispatch(AddDifference { target, factor, plus, minus });
-    }
-
-    /// `(|plus - minus|^2, vector.(plus - minus))`.
-    pub(crate) fn difference_products(self, plus: &[f64], minus: &[f64], vector: &[f64]) -> (f64, f64) {
-        self.arch.dispatch(DifferenceProducts { plus, minus, vector })
     }
 }
 
@@ -283,10 +337,22 @@ mod tests {
             plain(&vector[..19], &row(2)[..19]),
             epsilon = 1e-13
         );
+        let coarse_stride = 32;
+        let pad = |row: &[f64]| {
+            let mut coarse: Vec<f32> = row.iter().map(|&x| x as f32).collect();
+            coarse.resize(coarse_stride, 0.0);
+            coarse
+        };
+        let coarse: Vec<f32> = matrix.chunks_exact(stride).flat_map(pad).collect();
+        let coarse_row = |r: usize| &coarse[r * coarse_stride..(r + 1) * coarse_stride];
+        kernels.coarse_row_dots(&coarse, coarse_stride, &rows, &pad(&vector), &mut out);
+        for (&r, &dot) in rows.iter().zip(&out) {
+            approx::assert_abs_diff_eq!(dot, plain(row(r as usize), &vector), epsilon = 1e-5);
+        }
         let difference: Vec<f64> = row(4).iter().zip(row(5)).map(|(p, m)| p - m).collect();
-        let (norm, along) = kernels.difference_products(row(4), row(5), &vector);
-        approx::assert_abs_diff_eq!(norm, plain(&difference, &difference), epsilon = 1e-13);
-        approx::assert_abs_diff_eq!(along, plain(&difference, &vector), epsilon = 1e-13);
+        let (norm, along) = kernels.coarse_difference_products(coarse_row(4), coarse_row(5), &pad(&vector));
+        approx::assert_abs_diff_eq!(norm, plain(&difference, &difference), epsilon = 1e-5);
+        approx::assert_abs_diff_eq!(along, plain(&difference, &vector), epsilon = 1e-5);
         let mut sum = vector.clone();
         kernels.add_scaled(&mut sum, -2.0, row(1));
         kernels.add_difference(&mut sum, 0.5, row(4), row(5));

@@ -62,11 +62,14 @@ fn send_here(
     scratch.minima.clear();
     scratch.minima.resize(links.classes.len(), 0.0);
     let plain = sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
-    let magnitude = g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    // Rounding: each variable's messages sum to 0 within `links * eps * magnitude`; each sweep adds one rounding to every reduced cost.
-    let rounding = f64::EPSILON
-        * magnitude
-        * (4.0 * links.links.len() as f64 + 8.0 * (MAX_SWEEPS * links.features.len()) as f64);
+    // A mean of `n` entries errs by at most `n` roundings, in each of the `n` messages that should sum to 0; each sweep adds two roundings to
+    // every reduced cost. The factor 4 covers costs that grow on the way.
+    let magnitude = 4.0 * g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+    let roundings = links.features.iter().map(|f| {
+        let n = f64::from(f.end_link - f.first_link);
+        n * (n + (2 * MAX_SWEEPS + 4) as f64)
+    });
+    let rounding = f64::EPSILON * magnitude * roundings.sum::<f64>();
     let mut bound = base + plain;
     scratch.sweeps = 0;
     if bound >= cutoff || !links.features.iter().any(|f| f.end_link - f.first_link >= 2) {

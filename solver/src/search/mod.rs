@@ -35,12 +35,18 @@ mod pool;
 mod problem;
 mod relax;
 mod report;
+#[cfg(feature = "stages")]
+mod stages;
 mod subtree;
 
 pub use certify::certify;
 pub use options::{ProgressCallback, SearchOptions};
 pub use problem::{LeafLimit, Problem};
 pub use report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
+
+#[cfg(feature = "stages")]
+#[doc(hidden)]
+pub use stages::Stages;
 
 /// Why a search was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ use crate::forest::{Node as TreeNode, Rule, Tree};
 use crate::region::{Range, Region};
 
 use super::cells::{Cells, FeatureCells, bits, fill};
-use super::kernels::{Kernels, PAD};
+use super::kernels::{COARSE_PAD, Kernels, PAD};
 use super::problem::Problem;
 
 /// No item: a leaf that no cell reaches.
@@ -69,6 +69,9 @@ pub(crate) struct Model<'a> {
     /// Vector of each item, rows of `stride`.
     pub(crate) factor: Vec<f64>,
     pub(crate) stride: usize,
+    /// The vectors in single precision, to find directions with; rows of `coarse_stride`.
+    pub(crate) coarse: Vec<f32>,
+    pub(crate) coarse_stride: usize,
     /// The vectors projected at random to `sketch_dim` coordinates: lengths within some 20 %. Rows of `sketch_dim`; empty when the vectors are
     /// short anyway.
     pub(crate) sketch: Vec<f64>,
@@ -183,7 +186,14 @@ impl<'a> Model<'a> {
         } else {
             factor.chunks_exact(stride).map(|row| kernels.dot(row, row)).collect()
         };
-        let sketch = sketch(&factor, stride);
+        let coarse_stride = stride.next_multiple_of(COARSE_PAD);
+        let mut coarse = vec![0.0; items.leaf.len() * coarse_stride];
+        if stride > 0 {
+            for (row, coarse) in factor.chunks_exact(stride).zip(coarse.chunks_exact_mut(coarse_stride)) {
+                coarse.iter_mut().zip(row).for_each(|(c, &v)| *c = v as f32);
+            }
+        }
+        let sketch = sketch(kernels, &factor, stride);
         let norm_sum = block_starts
             .windows(2)
             .map(|w| norm_sq[w[0] as usize..w[1] as usize].iter().fold(0.0f64, |a, &b| a.max(b)).sqrt())
@@ -209,6 +219,8 @@ impl<'a> Model<'a> {
             cost,
             factor,
             stride,
+            coarse,
+            coarse_stride,
             sketch,
             norm_sq,
             norm_sum,
@@ -258,6 +270,11 @@ impl<'a> Model<'a> {
         &self.factor[item as usize * self.stride..][..self.stride]
     }
 
+    /// Vector of an item in single precision.
+    pub(crate) fn coarse_vector(&self, item: u32) -> &[f32] {
+        &self.coarse[item as usize * self.coarse_stride..][..self.coarse_stride]
+    }
+
     /// The coefficient of an item in a leaf limit.
     pub(crate) fn row_coefficient(&self, row: usize, item: u32) -> f64 {
         self.row_coefficients[row * self.n_items() + item as usize]
@@ -286,22 +303,33 @@ impl<'a> Model<'a> {
 pub(crate) const SKETCH_DIM: usize = 32;
 
 /// Projects the rows with a fixed random sign matrix (Johnson-Lindenstrauss). Estimates only: no bound depends on it.
-fn sketch(factor: &[f64], stride: usize) -> Vec<f64> {
+fn sketch(kernels: Kernels, factor: &[f64], stride: usize) -> Vec<f64> {
     if stride <= 2 * SKETCH_DIM {
         return Vec::new();
     }
     let mut rng = ChaCha8Rng::seed_from_u64(0x6c65_6166);
-    let signs: Vec<u32> = (0..stride).map(|_| rng.random()).collect();
     let scale = 1.0 / (SKETCH_DIM as f64).sqrt();
+    let signs: Vec<[f64; SKETCH_DIM]> = (0..stride)
+        .map(|_| {
+            let bits: u32 = rng.random();
+            std::array::from_fn(|k| if bits >> k & 1 == 1 { scale } else { -scale })
+        })
+        .collect();
     let mut sketch = vec![0.0; factor.len() / stride * SKETCH_DIM];
-    for (row, out) in factor.chunks_exact(stride).zip(sketch.chunks_exact_mut(SKETCH_DIM)) {
-        for (&v, &signs) in row.iter().zip(&signs) {
-            for (k, out) in out.iter_mut().enumerate() {
-                *out += if signs >> k & 1 == 1 { v } else { -v };
+    kernels.dispatch(
+        #[inline(always)]
+        || {
+            for (row, out) in factor.chunks_exact(stride).zip(sketch.chunks_exact_mut(SKETCH_DIM)) {
+                let mut sums = [0.0; SKETCH_DIM];
+                for (&v, signs) in row.iter().zip(&signs) {
+                    for (sum, sign) in sums.iter_mut().zip(signs) {
+                        *sum += sign * v;
+                    }
+                }
+                out.copy_from_slice(&sums);
             }
-        }
-        out.iter_mut().for_each(|x| *x *= scale);
-    }
+        },
+    );
     sketch
 }
 

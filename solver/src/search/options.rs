@@ -37,6 +37,12 @@ pub struct SearchOptions {
     pub k_best: usize,
     /// Points to start from, for instance the data: coordinates are moved to the nearest allowed values. Default none.
     pub start_points: Vec<Vec<f64>>,
+    /// Only cells below this value matter: boxes that hold none are left out of the proof, and with none below it the answer is
+    /// [`Status::Unknown`](super::Status::Unknown) with a bound that is not below it. Infinity (default) for no such limit.
+    pub objective_cutoff: f64,
+    /// Look for good cells by local search, at the start and now and then at nodes; default true. Without it incumbents come from start points
+    /// and from the tree itself, which is of use in tests of the proof.
+    pub local_search: bool,
     /// Stops the search soon after it becomes true; default none.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Called after each round and each improved incumbent; default none.
@@ -54,6 +60,8 @@ impl Default for SearchOptions {
             seed: 0,
             k_best: 1,
             start_points: Vec::new(),
+            objective_cutoff: f64::INFINITY,
+            local_search: true,
             interrupt: None,
             progress: None,
         }
@@ -73,6 +81,9 @@ impl SearchOptions {
         if !(self.absolute_gap >= 0.0 && self.absolute_gap < f64::INFINITY) {
             return refuse(format!("absolute_gap {} must be a finite number >= 0", self.absolute_gap));
         }
+        if self.objective_cutoff.is_nan() {
+            return refuse("objective_cutoff must not be NaN".into());
+        }
         if self.threads == 0 {
             return refuse("threads must be at least 1".into());
         }
@@ -89,11 +100,12 @@ impl SearchOptions {
 
     /// The value below which a cell must lie to matter once `objective` is known: anything at or above it is within the gap.
     pub(crate) fn cutoff(&self, objective: f64) -> f64 {
-        if objective.is_finite() {
+        let within_gap = if objective.is_finite() {
             // A hair inside the allowed gap, so that the reported gap (rounded) still is within it.
             objective - (self.gap * objective.abs().max(1e-9)).max(self.absolute_gap) * (1.0 - 1e-9)
         } else {
             objective
-        }
+        };
+        within_gap.min(self.objective_cutoff)
     }
 }

@@ -29,7 +29,8 @@ pub(crate) struct RelaxScratch {
     pub(crate) g: Vec<f64>,
     /// Largest product with an alive item of each block, for a deviation that is minimised.
     products: Vec<f64>,
-    pub(crate) passes: u64,
+    /// `u` in single precision.
+    coarse_u: Vec<f32>,
 }
 
 /// Largest number of sweeps of the relaxation.
@@ -102,29 +103,24 @@ fn relax_convex(
     scratch.g.resize(node.items.len(), 0.0);
     let mut sweeps = 0;
     loop {
-        let Tangent { relaxation, norm_sq, s } = tangent(model, node, &mut scratch.g, deviation);
-        scratch.passes += 1;
+        // The weights come from the parent, for a larger box: a sweep before the first bound nearly always pays.
+        sweep(model, node, scratch, deviation);
+        let Tangent { relaxation, s } = tangent(model, node, &mut scratch.g, deviation);
         let costs = node.items.iter().zip(&node.z);
         let linear: f64 = costs.map(|(&item, &z)| z * model.cost[item as usize]).sum();
         let value = node.mean + linear - deviation.kappa * s;
         let bound = relaxation.bound;
-        let done = bound >= cutoff
-            || value - bound < 1e-7 * value.abs().max(1e-3)
-            || sweeps >= MAX_SWEEPS
-            || (value < cutoff && (sweeps > 0 || value - bound < 0.2 * (cutoff - value)));
-        if done {
+        sweeps += 1;
+        let converged = value - bound < 1e-7 * value.abs().max(1e-3);
+        if bound >= cutoff || value < cutoff || converged || sweeps == MAX_SWEEPS {
             return relaxation;
         }
-        sweep(model, node, &mut scratch.g, norm_sq, deviation);
-        sweeps += 1;
-        scratch.passes += 1;
     }
 }
 
-/// A tangent bound with its length and deviation.
+/// A tangent bound and its deviation.
 struct Tangent {
     relaxation: Relaxation,
-    norm_sq: f64,
     s: f64,
 }
 
@@ -147,7 +143,7 @@ fn tangent(model: &Model<'_>, node: &Node, g: &mut [f64], Deviation { kappa, pri
     let total = magnitude + node.mean.abs() + model.constant.abs() + along.abs() + length;
     let margin = 2.0 * dots + summation_margin(model.trees.len(), total);
     let base = node.mean + along - length - margin;
-    Tangent { relaxation: Relaxation { bound: base + minima, base, curvature: a }, norm_sq, s }
+    Tangent { relaxation: Relaxation { bound: base + minima, base, curvature: a }, s }
 }
 
 /// Rounds the node's `u` to f32, as a certificate stores it, and bounds the node by the tangent there.
@@ -169,26 +165,28 @@ pub(crate) fn relax_on_record(
 }
 
 /// One pass over the blocks: in each, weight moves from its costliest item in use to its cheapest, by the exact minimum along that direction.
+/// Directions are found in single precision: whatever they are, the bound holds.
 fn sweep(
     model: &Model<'_>,
     node: &mut Node,
-    g: &mut [f64],
-    mut norm_sq: f64,
+    scratch: &mut RelaxScratch,
     Deviation { kappa, prior }: Deviation,
 ) {
     let kernels = model.kernels;
+    let RelaxScratch { g, coarse_u, .. } = scratch;
     let deviation_floor = 1e-7 * prior.sqrt();
-    let mut moved = false;
+    let mut norm_sq = kernels.dot(&node.u, &node.u);
+    coarse_u.clear();
+    coarse_u.resize(model.coarse_stride, 0.0);
+    coarse_u.iter_mut().zip(&node.u).for_each(|(c, &u)| *c = u as f32);
     for b in 0..node.n_blocks() {
         let block = node.block(b);
-        if moved {
-            let s = (prior - norm_sq).max(0.0).sqrt().max(deviation_floor);
-            let a = kappa / s;
-            let items = &node.items[block.clone()];
-            kernels.row_dots(&model.factor, model.stride, items, &node.u, &mut g[block.clone()]);
-            for (g, &item) in g[block.clone()].iter_mut().zip(items) {
-                *g = model.cost[item as usize] + a * *g;
-            }
+        let s = (prior - norm_sq).max(0.0).sqrt().max(deviation_floor);
+        let a = kappa / s;
+        let items = &node.items[block.clone()];
+        kernels.coarse_row_dots(&model.coarse, model.coarse_stride, items, coarse_u, &mut g[block.clone()]);
+        for (g, &item) in g[block.clone()].iter_mut().zip(items) {
+            *g = model.cost[item as usize] + a * *g;
         }
         let (mut best, mut worst) = (block.start, usize::MAX);
         for i in block {
@@ -202,11 +200,12 @@ fn sweep(
         if worst == usize::MAX || best == worst || g[worst] <= g[best] {
             continue;
         }
-        let (to, from) = (model.vector(node.items[best]), model.vector(node.items[worst]));
-        let (length_sq, along) = kernels.difference_products(to, from, &node.u);
-        let cost = model.cost[node.items[best] as usize] - model.cost[node.items[worst] as usize];
+        let (to, from) = (node.items[best], node.items[worst]);
+        let (length_sq, along) =
+            kernels.coarse_difference_products(model.coarse_vector(to), model.coarse_vector(from), coarse_u);
+        let cost = model.cost[to as usize] - model.cost[from as usize];
         let available = node.z[worst];
-        let step = if length_sq > 1e-14 * prior {
+        let step = if length_sq > 1e-10 * prior {
             let rest = (prior - norm_sq + along * along / length_sq).max(0.0);
             let w = -cost * (rest / (kappa * kappa + cost * cost / length_sq)).sqrt();
             ((w - along) / length_sq).clamp(0.0, available)
@@ -214,11 +213,11 @@ fn sweep(
             available
         };
         if step > 0.0 {
-            kernels.add_difference(&mut node.u, step, to, from);
+            kernels.add_difference(&mut node.u, step, model.vector(to), model.vector(from));
+            coarse_u.iter_mut().zip(&node.u).for_each(|(c, &u)| *c = u as f32);
             norm_sq += step * (2.0 * along + step * length_sq);
             node.z[best] += step;
             node.z[worst] = if step >= available { 0.0 } else { available - step };
-            moved = true;
         }
     }
 }

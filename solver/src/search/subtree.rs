@@ -244,7 +244,8 @@ impl Worker {
                 return Verdict::Closed;
             }
             messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
-            if round == 1 && (serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY)) {
+            let searches = serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY);
+            if round == 1 && searches && ctx.options.local_search {
                 self.search_from(ctx, node, serial, outcome);
                 cutoff = ctx.cutoff(&outcome.pool);
             }
