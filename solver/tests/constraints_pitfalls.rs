@@ -197,6 +197,71 @@ fn integer_equations_are_refuted_by_their_divisor() {
     assert!(matches!(other.decide(&Region::full(&domains), Limits::default()), Decision::Feasible(_)));
 }
 
+/// Decided in one node, by divisors alone.
+fn is_refuted_at_once(domains: &[Domain], constraint: &str) -> bool {
+    let set = build(domains, &[constraint]);
+    set.decide(&Region::full(domains), Limits { nodes: 1, ..Limits::default() }) == Decision::Infeasible
+}
+
+fn is_feasible(domains: &[Domain], constraint: &str) -> bool {
+    let set = build(domains, &[constraint]);
+    matches!(
+        set.decide(&Region::full(domains), Limits { nodes: 50, ..Limits::default() }),
+        Decision::Feasible(_)
+    )
+}
+
+#[test]
+fn equations_in_decimals_are_refuted_by_their_divisor_too() {
+    let integers = vec![Domain::Integer { lower: -1e6, upper: 1e6 }; 3];
+    for (bad, good) in [
+        ("0.3*x0 == 1", "0.3*x0 == 1.2"),
+        ("0.3*x0 + 0.6*x1 == 1", "0.3*x0 + 0.6*x1 == 0.9"),
+        ("0.25*x0 + 0.5*x1 == 0.1", "0.25*x0 + 0.5*x1 == 0.75"),
+        ("x0/3 + x1/6 == 1/4", "x0/3 + x1/6 == 1/2"),
+        ("x0*x1/4 - x2 == 0.3", "x0*x1/4 - x2 == 0.25"),
+        // Whatever the sides, and whichever unit.
+        ("1e-3*x0 == 0.0005 + 0.01*x1", "1e-3*x0 == 0.005 + 0.01*x1"),
+    ] {
+        assert!(is_refuted_at_once(&integers, bad), "{bad}");
+        assert!(!is_refuted_at_once(&integers, good) && is_feasible(&integers, good), "{good}");
+    }
+    // Below the tolerance of equalities nothing is refuted: n / 1e10 can be printed as any number.
+    assert!(!is_refuted_at_once(&integers, "1e-10*x0 == 1.5e-10"));
+    // An alternative that cannot be leaves the other.
+    let set = build(&integers, &["0.3*x0 == 1 or x0 >= 5"]);
+    let mut region = Region::full(&integers);
+    assert!(set.contract(&mut region));
+    assert_eq!(region.0[0], Range::Interval { lower: 5.0, upper: 1e6 });
+}
+
+#[test]
+fn steps_and_lists_have_divisors() {
+    let tenths = |first, step, count| Domain::Grid(leafgp_solver::Grid::new(first, step, 1, count).unwrap());
+    let grids = [tenths(1, 2, 40), tenths(0, 4, 40)];
+    // 0.1 + 0.2 k + 0.4 l is an odd number of tenths.
+    assert!(is_refuted_at_once(&grids, "2*x0 + x1 == 3.2"));
+    assert!(is_refuted_at_once(&grids, "1.5*x0 + 0.5*x1 == 3.3"));
+    assert!(is_feasible(&grids, "1.5*x0 + 0.5*x1 == 3.15"));
+    let lists = [Domain::Discrete(vec![0.0, 12.0, 24.0, 48.0]), Domain::Discrete(vec![0.5, 1.25, 2.0])];
+    assert!(is_refuted_at_once(&lists, "x0 == 12*x1 + 1"));
+    assert!(is_feasible(&lists, "x0 == 12*x1"));
+    // A quantity that must be whole.
+    let variable = Variable {
+        name: "n".into(),
+        domain: Domain::Integer { lower: 0.0, upper: 1e6 },
+        level_names: vec![],
+    };
+    let whole = |text: &str| {
+        let mut builder = ConstraintsBuilder::new(vec![variable.clone()]).unwrap();
+        builder.define("size", text, true).unwrap();
+        let set = builder.build();
+        set.decide(&Region::full(set.domains()), Limits { nodes: 1, ..Limits::default() })
+    };
+    assert_eq!(whole("n/2 + 0.25"), Decision::Infeasible);
+    assert!(matches!(whole("n/2 + 1.5"), Decision::Feasible(_)));
+}
+
 #[test]
 fn a_centre_between_integers_is_as_far_as_the_nearest_one() {
     let domains = [Domain::Integer { lower: 0.0, upper: 10.0 }, continuous(0.0, 1.0)];

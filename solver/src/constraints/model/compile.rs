@@ -64,6 +64,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
     }
     model.users = vec![Vec::new(); domains.len()];
     describe(&mut model, domains);
+    model.find_lattices(domains);
     for r in 0..model.roots.len() {
         let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
         for &v in &variables {

@@ -76,9 +76,6 @@ impl Propagator {
                     Comparison::Less => Interval::new(f64::NEG_INFINITY, if integer { -1.0 } else { 0.0 }),
                     Comparison::Equal => {
                         let tolerance = self.state.tolerance(slack);
-                        if integer && tolerance < 1.0 && !self.is_divisible(model, node) {
-                            return Err(Conflict);
-                        }
                         Interval::new(-tolerance, tolerance)
                     }
                     Comparison::NotEqual => {
@@ -92,25 +89,6 @@ impl Propagator {
                 self.tighten(model, node, allowed)
             }
         }
-    }
-
-    /// The gcd test of an integer equation: false when the free terms' common divisor does not divide the rest.
-    fn is_divisible(&self, model: &Model, node: NodeId) -> bool {
-        let Operation::Linear(linear) = model.operation(node) else { return true };
-        let mut divisor = 0_i64;
-        let mut rest = linear.constant as i64;
-        for term in model.terms(linear) {
-            let value = self.state.number(term.node);
-            let coefficient = term.coefficient as i64;
-            if value.is_point() {
-                let Some(product) = coefficient.checked_mul(value.lo as i64) else { return true };
-                let Some(sum) = rest.checked_add(product) else { return true };
-                rest = sum;
-            } else {
-                divisor = gcd(divisor, coefficient.unsigned_abs() as i64);
-            }
-        }
-        if divisor == 0 { rest == 0 } else { rest % divisor == 0 }
     }
 
     pub(super) fn backward_number(&mut self, model: &Model, node: NodeId) -> Result<(), Conflict> {
@@ -264,8 +242,4 @@ impl Propagator {
         }
         Ok(())
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -139,6 +139,19 @@ impl State {
         }
     }
 
+    /// The divisor test: false when no choice of the discrete values makes a sum, as written, differ from a multiple of `modulus` (from
+    /// zero, if that is 0) by at most `tolerance`.
+    fn can_reach(&self, model: &Model, node: NodeId, tolerance: f64, modulus: i128) -> bool {
+        if model.lattices.is_empty() {
+            return true;
+        }
+        let (Some(lattice), Operation::Linear(linear)) = (model.lattices.get(&node), model.operation(node))
+        else {
+            return true;
+        };
+        lattice.can_reach(model, self, linear, tolerance, modulus)
+    }
+
     /// What a truth may be over its operands' values.
     pub(in crate::constraints) fn forward_truth(&self, model: &Model, truth: TruthId) -> u8 {
         match model.truth(truth) {
@@ -161,7 +174,11 @@ impl State {
             }
             Truth::Integral(node) => {
                 let x = self.number(*node);
-                if x.rounded().is_empty() {
+                let (inner, slack) = match *model.operation(*node) {
+                    Operation::Whole(inner) => (inner, SNAP * self.number(inner).magnitude().max(1.0)),
+                    _ => (*node, 0.0),
+                };
+                if x.rounded().is_empty() || !self.can_reach(model, inner, slack, 1) {
                     CAN_FALSE
                 } else if x.is_point() {
                     CAN_TRUE
@@ -180,7 +197,10 @@ impl State {
                     Comparison::Less => (d.hi < 0.0, d.lo >= 0.0),
                     Comparison::Equal => {
                         let tolerance = self.tolerance(slack);
-                        (d.lo == 0.0 && d.hi == 0.0, d.lo > tolerance || d.hi < -tolerance)
+                        let reached = d.lo <= tolerance
+                            && d.hi >= -tolerance
+                            && self.can_reach(model, *difference, tolerance, 0);
+                        (d.lo == 0.0 && d.hi == 0.0, !reached)
                     }
                     Comparison::NotEqual => (d.lo > 0.0 || d.hi < 0.0, d.lo == 0.0 && d.hi == 0.0),
                 };
