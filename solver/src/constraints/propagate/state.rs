@@ -79,7 +79,7 @@ impl State {
         let result = match model.operation(node) {
             Operation::Constant(v) => return Interval::point(*v),
             Operation::Variable(_) => return self.number(node),
-            Operation::Linear(linear) => self.sum(model, linear).widened(self.slack(model, linear)),
+            Operation::Linear(linear) => self.sum(model, linear),
             Operation::Product(a, b) => value(a) * value(b),
             Operation::Quotient(a, b) => value(a) / value(b),
             Operation::Power(a, p) => value(a).pow(*p),
@@ -107,13 +107,22 @@ impl State {
         if model.integer[node.index()] { result.rounded() } else { result }
     }
 
-    /// The exact sum, rounded outward.
-    pub(in crate::constraints) fn sum(&self, model: &Model, linear: &Linear) -> Interval {
+    /// The sum, rounded outward: the exact one, and the one computed as written.
+    fn sum(&self, model: &Model, linear: &Linear) -> Interval {
         let mut sum = Interval::point(linear.constant);
-        for term in model.terms(linear) {
-            sum = sum + self.number(term.node) * term.coefficient;
+        if linear.slack == 0.0 {
+            for term in model.terms(linear) {
+                sum = sum + self.number(term.node) * term.coefficient;
+            }
+            return sum;
         }
-        sum
+        let mut magnitude = linear.constant_magnitude;
+        for term in model.terms(linear) {
+            let value = self.number(term.node);
+            sum = sum + value * term.coefficient;
+            magnitude += value.magnitude() * term.magnitude;
+        }
+        sum.widened(if magnitude.is_finite() { magnitude * linear.slack } else { f64::INFINITY })
     }
 
     /// How far the sum as written may be from the exact one.
