@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use leafgp::engine::{Optimizer, Surrogate, TrainingSet};
+use leafgp::engine::{Context, EngineError, Optimizer, Surrogate, TrainingSet};
 use leafgp::history::{History, csv_text};
 use leafgp::problem::{Problem, ProblemBuilder, Variable};
 use leafgp::solver::search::Status;
@@ -245,9 +247,25 @@ fn check_grid(row: &Printed) -> Result<(), String> {
     demand(x.iter().sum::<i64>() <= 24, "over the budget")
 }
 
+fn reverse_convex() -> Problem {
+    let squares: Vec<String> = (1..=60).map(|i| format!("x{i}^2")).collect();
+    builder("60 reals", (1..=60).map(|i| Variable::continuous(format!("x{i}"), 0.0, 1.0)))
+        .constraint("budget", "sum(x1..x60) <= 20")
+        .constraint("demand", format!("{} >= 9", squares.join(" + ")))
+        .build()
+        .unwrap()
+}
+
+fn check_reverse_convex(row: &Printed) -> Result<(), String> {
+    let x = row.numbers(60);
+    demand(x.iter().all(|v| (0.0..=1.0).contains(v)), "outside [0, 1]")?;
+    demand(x.iter().fold(0.0, |sum, v| sum + v) <= 20.0, "over the budget")?;
+    demand(x.iter().fold(0.0, |sum, v| sum + v * v) >= 9.0, "below the demand")
+}
+
 type Check = fn(&Printed) -> Result<(), String>;
 
-fn sets() -> [(Problem, Check); 6] {
+fn sets() -> [(Problem, Check); 7] {
     [
         (mixture(), check_mixture),
         (bilinear(), check_bilinear),
@@ -255,6 +273,7 @@ fn sets() -> [(Problem, Check); 6] {
         (fractions(), check_fractions),
         (ingredients(), check_ingredients),
         (grid(), check_grid),
+        (reverse_convex(), check_reverse_convex),
     ]
 }
 
@@ -266,7 +285,7 @@ fn designs_and_suggestions_are_feasible_as_printed() {
 }
 
 #[test]
-#[ignore = "long: 20 suggestions on each of six spaces"]
+#[ignore = "long: 20 suggestions on each of seven spaces"]
 fn twenty_suggestions_each_are_feasible_as_printed() {
     for (problem, check) in sets() {
         design_then_suggest(problem, 20, &check);
@@ -412,4 +431,74 @@ fn network_suggestions_have_whole_sizes_and_defaults() {
 #[ignore = "long: 100 suggestions on each of two spaces"]
 fn a_hundred_networks_each_have_whole_sizes_and_defaults() {
     networks(100);
+}
+
+/// `2 x y <= x^2 + y^2` makes the equation impossible, but branching takes very long to see it.
+fn endless() -> Problem {
+    let products: Vec<String> = (0..6).map(|i| format!("x{}*x{}", 2 * i + 1, 2 * i + 2)).collect();
+    let squares: Vec<String> = (1..=12).map(|i| format!("x{i}^2")).collect();
+    builder("endless", (1..=12).map(|i| Variable::continuous(format!("x{i}"), -1.0, 1.0)))
+        .constraint("products", format!("{} == 5.9", products.join(" + ")))
+        .constraint("squares", format!("{} <= 11.7", squares.join(" + ")))
+        .build()
+        .unwrap()
+}
+
+fn reason(result: Result<leafgp::engine::Suggestion, EngineError>) -> String {
+    match result {
+        Err(EngineError::NoIncumbent { reason }) => reason,
+        other => panic!("expected no incumbent, got {other:?}"),
+    }
+}
+
+/// A problem of its own: with measured rows, the question is asked by the search at its cells.
+fn measured(mut problem: Problem, time_limit: f64) -> Optimizer {
+    problem.settings.solver.time_limit = time_limit;
+    problem.settings.design.initial = 8;
+    let mut optimizer = Optimizer::new(problem);
+    for i in 0..12 {
+        let x: Vec<f64> = (0..12).map(|j| f64::from((i * 5 + j * 3) % 11) / 5.5 - 1.0).collect();
+        optimizer.tell(&x, x[0] + 0.3 * x[5]).unwrap();
+    }
+    optimizer
+}
+
+#[test]
+fn an_interrupt_reaches_into_the_constraints() {
+    for optimizer in [Optimizer::new(endless()), measured(endless(), 1e6)] {
+        let flag = Arc::new(AtomicBool::new(false));
+        let raise = flag.clone();
+        let raiser = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(150));
+            raise.store(true, Ordering::Relaxed);
+        });
+        let context = Context { interrupt: Some(flag), ..Context::default() };
+        let why = reason(optimizer.ask_with(&context));
+        assert!(why.contains("interrupt"), "{why}");
+        raiser.join().unwrap();
+    }
+}
+
+#[test]
+fn the_time_limit_reaches_into_the_constraints() {
+    let mut first = endless();
+    first.settings.solver.time_limit = 0.15;
+    for optimizer in [Optimizer::new(first), measured(endless(), 0.15)] {
+        let why = reason(optimizer.ask());
+        assert!(why.contains("time limit") || why.contains("time_limit"), "{why}");
+    }
+    // The projection has a little time of its own, then the search's point stands.
+    let mut problem = reverse_convex();
+    problem.settings.solver.time_limit = 1e-6;
+    let mut optimizer = Optimizer::new(problem);
+    for i in 0..6 {
+        let x: Vec<f64> = (0..60).map(|j| if (j + i * 10) % 60 < 20 { 1.0 } else { 0.0 }).collect();
+        optimizer.tell(&x, f64::from(i)).unwrap();
+    }
+    match optimizer.ask() {
+        Ok(suggestion) => {
+            assert_eq!(check_reverse_convex(&print(optimizer.problem(), &suggestion.point)), Ok(()))
+        }
+        Err(error) => assert!(matches!(error, EngineError::NoIncumbent { .. }), "{error:?}"),
+    }
 }

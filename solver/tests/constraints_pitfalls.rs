@@ -346,3 +346,77 @@ fn unit_rows_hold_in_plain_arithmetic_and_grids_in_steps() {
         Decision::Feasible(vec![1.1, 2.2])
     );
 }
+
+#[test]
+fn coefficients_that_overflow_when_merged_are_decided() {
+    let unit = [continuous(0.0, 1.0)];
+    for (text, feasible) in [
+        ("x0*1e308*10 <= 1", true),
+        ("x0*1e308*10 >= 1", true),
+        ("x0*1e308*10 <= -1", false),
+        ("1e308*x0 + 1e308*x0 + 1e308*x0 >= 1", true),
+        ("x0/1e-308/10 <= 1", true),
+        ("(x0 + 1)/1e-308/1e-10 <= 1", false),
+    ] {
+        let set = build(&unit, &[text]);
+        match set.decide(&Region::full(&unit), Limits::default()) {
+            Decision::Feasible(x) => {
+                assert!(feasible && set.is_feasible(&x, Tolerance::Produce), "{text}: {x:?}")
+            }
+            Decision::Infeasible => assert!(!feasible, "{text}"),
+            Decision::Undecided(why) => panic!("{text}: {why}"),
+        }
+    }
+}
+
+#[test]
+fn a_number_compared_with_itself_is_decided() {
+    let domains = [continuous(-1.0, 1.0), Domain::Integer { lower: 0.0, upper: 5.0 }];
+    for (text, feasible) in [
+        ("x0 != x0", false),
+        ("x0 < x0", false),
+        ("x0 > x0", false),
+        ("x0 == x0", true),
+        ("x0 <= x0", true),
+        ("x0/x1 != x0/x1", false),
+        ("not (x0 == x0)", false),
+        ("exp(x0) + x1 < exp(x0) + x1", false),
+    ] {
+        let set = build(&domains, &[text]);
+        let decision = set.decide(&Region::full(&domains), Limits { nodes: 5, ..Limits::default() });
+        assert_eq!(matches!(decision, Decision::Feasible(_)), feasible, "{text}: {decision:?}");
+        assert_eq!(decision == Decision::Infeasible, !feasible, "{text}: {decision:?}");
+    }
+}
+
+/// Reals `x0..` in `[0, upper]` with a budget and a reverse convex demand: `sum(x) <= budget`, `sum(x^2) >= demand`.
+fn reverse_convex(n: usize, upper: f64, budget: f64, demand: f64) -> Constraints {
+    let squares: Vec<String> = (0..n).map(|i| format!("x{i}^2")).collect();
+    let demand = format!("{} >= {demand}", squares.join(" + "));
+    build(&vec![continuous(0.0, upper); n], &[&format!("sum(x0..x{}) <= {budget}", n - 1), &demand])
+}
+
+#[test]
+fn reverse_convex_demands_over_many_reals_are_met_in_few_nodes() {
+    let few = || Limits { nodes: 5, ..Limits::default() };
+    for (upper, budget, demand) in [(1.0, 20.0, 9.0), (0.5, 20.0, 9.0), (0.46, 20.0, 9.0), (0.5, 20.0, 9.9)] {
+        let set = reverse_convex(60, upper, budget, demand);
+        let full = Region::full(set.domains());
+        let decision = set.decide(&full, few());
+        assert!(matches!(decision, Decision::Feasible(_)), "{upper} {budget} {demand}: {decision:?}");
+        // From equal values, which are stationary.
+        let projection = set.project(&full, &[0.25; 60], 1e-4, Limits { nodes: 20, ..Limits::default() });
+        assert!(projection.nearest.is_some());
+    }
+    // 0.4 * 20 = 8: no vertex reaches 9.
+    let none = reverse_convex(60, 0.4, 20.0, 9.0);
+    assert_eq!(none.decide(&Region::full(none.domains()), few()), Decision::Infeasible);
+    // Products instead of squares, and two demands at once.
+    let products: Vec<String> = (0..30).map(|i| format!("x{}*x{}", 2 * i, 2 * i + 1)).collect();
+    let set = build(
+        &vec![continuous(0.0, 0.5); 60],
+        &["sum(x0..x59) <= 14", &format!("{} >= 3", products.join(" + ")), "x0^2 + x7^2 + x30^2 >= 0.45"],
+    );
+    let decision = set.decide(&Region::full(set.domains()), few());
+    assert!(matches!(decision, Decision::Feasible(_)), "{decision:?}");
+}

@@ -122,7 +122,23 @@ impl State {
             sum = sum + value * term.coefficient;
             magnitude += value.magnitude() * term.magnitude;
         }
-        sum.widened(if magnitude.is_finite() { magnitude * linear.slack } else { f64::INFINITY })
+        if magnitude.is_finite() {
+            return sum.widened(magnitude * linear.slack);
+        }
+        if let [term] = model.terms(linear)
+            && term.magnitude == term.coefficient.abs()
+        {
+            // Monotone as written: each end is off by its own rounding, and infinity is infinity.
+            let value = self.number(term.node);
+            let at = |x: f64| {
+                let slack = (x.abs() * term.magnitude + linear.constant_magnitude) * linear.slack;
+                if slack.is_finite() { slack } else { 0.0 }
+            };
+            let (first, last) =
+                if term.coefficient < 0.0 { (value.hi, value.lo) } else { (value.lo, value.hi) };
+            return Interval::new((sum.lo - at(first)).next_down(), (sum.hi + at(last)).next_up());
+        }
+        Interval::ENTIRE
     }
 
     /// How far the sum as written may be from the exact one.
