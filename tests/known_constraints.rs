@@ -433,13 +433,20 @@ fn a_hundred_networks_each_have_whole_sizes_and_defaults() {
     networks(100);
 }
 
-/// `2 x y <= x^2 + y^2` makes the equation impossible, but branching takes very long to see it.
+/// The largest eigenvalue of the quadratic form is 3.5, so that it reaches 14 on `sum(x^2) <= 4`: 14.02 is impossible, but branching on
+/// twelve variables takes very long to see it.
 fn endless() -> Problem {
-    let products: Vec<String> = (0..6).map(|i| format!("x{}*x{}", 2 * i + 1, 2 * i + 2)).collect();
+    let mut form = String::from("0");
+    for i in 0..12 {
+        for j in i + 1..12 {
+            let sign = if ((i + 1) * (j + 1) + i) % 3 == 0 { "-" } else { "+" };
+            form += &format!(" {sign} x{}*x{}", i + 1, j + 1);
+        }
+    }
     let squares: Vec<String> = (1..=12).map(|i| format!("x{i}^2")).collect();
     builder("endless", (1..=12).map(|i| Variable::continuous(format!("x{i}"), -1.0, 1.0)))
-        .constraint("products", format!("{} == 5.9", products.join(" + ")))
-        .constraint("squares", format!("{} <= 11.7", squares.join(" + ")))
+        .constraint("form", format!("{form} >= 14.02"))
+        .constraint("squares", format!("{} <= 4", squares.join(" + ")))
         .build()
         .unwrap()
 }

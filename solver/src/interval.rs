@@ -469,9 +469,7 @@ impl std::ops::Mul<f64> for Interval {
     type Output = Self;
     #[inline]
     fn mul(self, factor: f64) -> Self {
-        if self.is_empty() {
-            self
-        } else if factor == 1.0 {
+        if factor == 1.0 || self.is_empty() {
             self
         } else if factor == -1.0 {
             -self

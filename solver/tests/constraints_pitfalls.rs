@@ -108,8 +108,8 @@ fn boxes_around_feasible_points_are_never_refuted() {
     sets.push(("G18", g18()));
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for (name, set) in sets {
-        let points = set.design(6, &[], &[], &mut rng, Limits::default());
-        assert!(points.len() == 6, "{name}");
+        let points = set.design(4, &[], &[], &mut rng, Limits::default());
+        assert!(points.len() == 4, "{name}");
         let limits = Limits { nodes: 300, ..Limits::default() };
         for x in &points {
             for share in [1.0, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12, 0.0] {

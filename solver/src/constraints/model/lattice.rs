@@ -29,7 +29,7 @@ impl Fraction {
 
     /// The simplest fraction within a few ulps of `x`, by its continued fraction; `None` when it is not simple.
     fn near(x: f64) -> Option<Self> {
-        if !(x.abs() < 2f64.powi(53)) {
+        if x.is_nan() || x.abs() >= 2f64.powi(53) {
             return None;
         }
         if x.fract() == 0.0 {

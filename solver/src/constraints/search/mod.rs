@@ -259,7 +259,10 @@ impl<'a> Search<'a> {
                 Finish::Refuted => {}
                 Finish::Open => {
                     // The first incumbent is nearly always the last: later nodes look for a better one now and then.
-                    let pair = if best.is_some() && self.nodes > ALL_DIVE && self.nodes % DIVE_EVERY != 0 {
+                    let pair = if best.is_some()
+                        && self.nodes > ALL_DIVE
+                        && !self.nodes.is_multiple_of(DIVE_EVERY)
+                    {
                         self.split(task, &node.region, &relaxed)
                     } else {
                         None
