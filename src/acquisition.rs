@@ -4,6 +4,7 @@ use leafgp_solver::constraints::Constraints;
 use leafgp_solver::search::Problem;
 use leafgp_solver::{Domain, Forest, LeafObjective};
 
+use crate::Table;
 use crate::gp::TreeGp;
 
 /// Minimise `mu(x) - kappa * sigma(x)` over the domains and the constraints: the paper's upper confidence bound of the negated targets,
@@ -18,6 +19,45 @@ pub struct AcquisitionProblem {
     pub objective: LeafObjective,
     /// The known constraints over the same variables.
     pub constraints: Constraints,
+    /// How much a point may agree with the data (Eq. 12); `None` for as much as it likes.
+    pub agreement: Option<AgreementLimit>,
+}
+
+/// A limit on the share of trees in which a point ends in the same leaf as any one data point (Eq. 12): on the kernel's correlation with the data.
+///
+/// Small limits keep the answer away from the data, into regions of which the model knows little. The search proves its answers under the limit like under any other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgreementLimit {
+    /// The active leaves of each data point, `[n_points][n_trees]`, in the forest's numbering.
+    pub data_leaves: Vec<Vec<usize>>,
+    /// Most trees that may agree with any one data point.
+    pub max_trees: usize,
+}
+
+impl AgreementLimit {
+    /// Agreement of at most a share `ratio` of the trees with each row of `data`: `count <= floor(ratio * T + 1e-9)`. As in the kernel, `T` counts the trees that
+    /// have a split; a tree without one agrees always, and is allowed to.
+    pub fn new<'a>(forest: &Forest, data: impl IntoIterator<Item = &'a [f64]>, ratio: f64) -> Self {
+        let trivial = forest.trees().iter().filter(|tree| tree.n_leaves() < 2).count();
+        let allowed = (ratio.clamp(0.0, 1.0) * (forest.n_trees() - trivial) as f64 + 1e-9).floor() as usize;
+        let data_leaves = data.into_iter().map(|x| forest.active_leaves(x)).collect();
+        Self { data_leaves, max_trees: allowed + trivial }
+    }
+}
+
+/// The largest share of trees with a split in which `x` ends in the same leaf as one of the data points: the largest correlation of the kernel. 0 without data or splits.
+pub fn largest_agreement<'a>(forest: &Forest, data: impl IntoIterator<Item = &'a [f64]>, x: &[f64]) -> f64 {
+    let informative: Vec<bool> = forest.trees().iter().map(|tree| tree.n_leaves() > 1).collect();
+    let n_trees = informative.iter().filter(|&&counts| counts).count();
+    if n_trees == 0 {
+        return 0.0;
+    }
+    let leaves = forest.active_leaves(x);
+    let agreeing = |point: &[f64]| {
+        let other = forest.active_leaves(point);
+        (0..leaves.len()).filter(|&t| informative[t] && leaves[t] == other[t]).count()
+    };
+    data.into_iter().map(agreeing).max().unwrap_or(0) as f64 / n_trees as f64
 }
 
 /// The acquisition and its two parts at one point, in standardised units.
@@ -39,13 +79,34 @@ impl AcquisitionProblem {
             forest: gp.forest().clone(),
             objective: gp.leaf_objective(kappa),
             constraints,
+            agreement: None,
         }
+    }
+
+    /// States the minimisation of the mean alone, `mu(x)`.
+    pub fn of_mean(gp: &TreeGp, constraints: Constraints) -> Self {
+        let mut problem = Self::new(gp, constraints, 0.0);
+        problem.objective.quadratic = None;
+        problem
+    }
+
+    /// Demands agreement of at most a share `ratio` of the trees with each row of `data` (Eq. 12); `ratio` in `[0, 1]`.
+    #[must_use]
+    pub fn with_max_agreement(mut self, data: &Table, ratio: f64) -> Self {
+        self.agreement = Some(AgreementLimit::new(&self.forest, data.rows(), ratio));
+        self
     }
 
     /// As the solver takes it; exclusions and limits can be added to what is returned.
     pub fn search(&self) -> Problem<'_> {
-        let problem = Problem::new(&self.domains, &self.forest, &self.objective);
-        if self.constraints.is_empty() { problem } else { problem.with_constraints(&self.constraints) }
+        let mut problem = Problem::new(&self.domains, &self.forest, &self.objective);
+        if !self.constraints.is_empty() {
+            problem = problem.with_constraints(&self.constraints);
+        }
+        match &self.agreement {
+            Some(limit) => problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees),
+            None => problem,
+        }
     }
 
     /// Evaluates the true model at a point in variable order; constraints are not looked at.

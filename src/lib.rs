@@ -11,7 +11,9 @@ pub mod gbdt;
 pub mod gp;
 pub mod history;
 pub mod instance;
+pub mod plot;
 pub mod problem;
+pub mod study;
 pub mod table;
 
 pub use leafgp_solver as solver;

@@ -43,8 +43,20 @@ pub enum Command {
     Run(RunArgs),
     /// Judge the model: cross-validated errors and importances.
     Fit(FitArgs),
+    /// Draw the model or the history as SVG.
+    Plot {
+        /// What to draw.
+        #[command(subcommand)]
+        command: PlotCommand,
+    },
     /// Solve one acquisition problem to proven optimality.
     Solve(SolveArgs),
+    /// Compare methods on problems over many seeds: run, merge, report.
+    Study {
+        /// What to do with the study.
+        #[command(subcommand)]
+        command: StudyCommand,
+    },
     /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
 }
@@ -208,6 +220,113 @@ pub struct FitArgs {
     pub format: Format,
 }
 
+/// `leafgp plot`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PlotCommand {
+    /// Mean, standard deviation and acquisition over two variables, as heat maps.
+    Surface(PlotSurfaceArgs),
+    /// The best value so far over the experiments, of one or more histories.
+    Convergence(PlotConvergenceArgs),
+    /// Every experiment as a line across the variables and the objective.
+    Parallel(PlotParallelArgs),
+    /// How much each variable matters: gain, splits, and the error when its values are shuffled.
+    Importance(PlotImportanceArgs),
+}
+
+/// Where a picture goes, and its size.
+#[derive(Clone, Debug, Args)]
+pub struct PictureArgs {
+    /// The file to write; `-` for stdout.
+    #[arg(short, long, value_name = "FILE.svg", default_value = "-")]
+    pub output: PathBuf,
+    /// Width in pixels [default: what suits the picture].
+    #[arg(long, value_name = "PX", value_parser = pixels)]
+    pub width: Option<f64>,
+    /// Height in pixels [default: what suits the picture].
+    #[arg(long, value_name = "PX", value_parser = pixels)]
+    pub height: Option<f64>,
+    /// The title [default: the problem's name]; may be empty.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// `leafgp plot surface`.
+#[derive(Clone, Debug, Args)]
+pub struct PlotSurfaceArgs {
+    /// The problem file (TOML); not needed with --function.
+    #[arg(value_name = "FILE.toml", required_unless_present = "function")]
+    pub file: Option<PathBuf>,
+    /// The history.
+    #[command(flatten)]
+    pub history: HistoryArgs,
+    /// A built-in benchmark function, whose contour lines are drawn.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+    /// Instead of a history, this many uniform random points of the function.
+    #[arg(long, value_name = "N", requires = "function", conflicts_with = "history", value_parser = count)]
+    pub sample: Option<usize>,
+    /// The horizontal variable [default: of the two that matter most, the first].
+    #[arg(short, long, value_name = "NAME")]
+    pub x: Option<String>,
+    /// The vertical variable [default: of the two that matter most, the second].
+    #[arg(short, long, value_name = "NAME")]
+    pub y: Option<String>,
+    /// Fix another variable at a value instead of the best experiment's; repeatable.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub at: Vec<String>,
+    /// Do not look for the next experiment.
+    #[arg(long)]
+    pub no_suggestion: bool,
+    /// Limits of the next experiment's proof.
+    #[command(flatten)]
+    pub solver: SolverArgs,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
+/// `leafgp plot convergence`.
+#[derive(Clone, Debug, Args)]
+pub struct PlotConvergenceArgs {
+    /// The problem file (TOML).
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// A table of experiments (CSV); repeatable [default: FILE.csv beside FILE.toml].
+    #[arg(long, value_name = "H.csv")]
+    pub history: Vec<PathBuf>,
+    /// Logarithmic axis of the objective.
+    #[arg(long)]
+    pub log: bool,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
+/// `leafgp plot parallel`.
+#[derive(Clone, Debug, Args)]
+pub struct PlotParallelArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// How many of the best experiments stand out.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]
+    pub best: usize,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
+/// `leafgp plot importance`.
+#[derive(Clone, Debug, Args)]
+pub struct PlotImportanceArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
 /// `leafgp solve`.
 #[derive(Clone, Debug, Args)]
 pub struct SolveArgs {
@@ -223,6 +342,65 @@ pub struct SolveArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// `leafgp study`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum StudyCommand {
+    /// Make every run of a study that is not complete yet.
+    Run(StudyRunArgs),
+    /// Bring shards and parts of a study together in one folder.
+    Merge(StudyMergeArgs),
+    /// Write the report: page, charts and tables over the complete runs.
+    Report(StudyReportArgs),
+}
+
+/// `leafgp study run`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyRunArgs {
+    /// The study file (TOML).
+    #[arg(value_name = "SPEC.toml")]
+    pub spec: PathBuf,
+    /// The folder of the study's files; made if it does not exist, continued if it does.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Runs side by side, each on one thread, 0 for one on each core; results do not depend on it.
+    #[arg(short, long, value_name = "K", default_value_t = 0, visible_alias = "threads")]
+    pub jobs: usize,
+    /// Make only part i of n of the runs, for job arrays.
+    #[arg(long, value_name = "i/n")]
+    pub shard: Option<crate::study::Shard>,
+    /// A line for each complete run; twice, for each evaluation.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// `leafgp study merge`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyMergeArgs {
+    /// The folders to merge.
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// The folder of the merged study; one that holds the study already is completed.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `leafgp study report`.
+#[derive(Clone, Debug, Args)]
+pub struct StudyReportArgs {
+    /// The study's folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The folder for the report's files [default: DIR/report].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Compare every other method to this one.
+    #[arg(long, value_name = "METHOD")]
+    pub baseline: Option<String>,
+    /// Leave out the times, the only part that differs when the same study is made again.
+    #[arg(long)]
+    pub without_times: bool,
 }
 
 /// `leafgp verify`.
@@ -241,6 +419,13 @@ pub struct VerifyArgs {
 
 fn number(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| "expected a finite number".to_owned())
+}
+
+fn pixels(text: &str) -> Result<f64, String> {
+    number(text)
+        .ok()
+        .filter(|x| (crate::plot::Size::SMALLEST..=20_000.0).contains(x))
+        .ok_or_else(|| format!("expected pixels in {}..=20000", crate::plot::Size::SMALLEST))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

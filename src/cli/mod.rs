@@ -10,9 +10,11 @@ mod init;
 mod inputs;
 mod interrupt;
 mod output;
+mod plot;
 mod progress;
 mod run;
 mod solve;
+mod study;
 mod suggest;
 mod text_table;
 mod verify;
@@ -47,7 +49,9 @@ pub fn main() -> ExitCode {
         Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
+        Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));

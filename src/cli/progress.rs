@@ -40,6 +40,17 @@ impl Meter {
         Self { bar }
     }
 
+    /// Sets the number of steps once it is known.
+    pub(super) fn set_length(&self, length: usize) {
+        self.bar.set_length(length as u64);
+        self.bar.reset_eta();
+    }
+
+    /// Takes the bar away while something else is written to the terminal.
+    pub(super) fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
     /// True when nobody sees the meter.
     pub(super) fn is_hidden(&self) -> bool {
         self.bar.is_hidden()

@@ -9,6 +9,7 @@ use leafgp_solver::constraints::{Decision, Limits};
 use leafgp_solver::search::{self, ProgressCallback, Report, SearchOptions, Status};
 use rand::Rng;
 
+use crate::acquisition::AgreementLimit;
 use crate::problem::Problem;
 
 use super::Observation;
@@ -67,10 +68,13 @@ pub(super) fn ask(
     let report = maximise(problem, &surrogate, &training, observations.len(), context)?;
     if report.status == Status::Infeasible {
         // Not one cell is left; inside the taken ones there may still be new points.
-        let reason = "every feasible cell already holds a pending or failed experiment".to_owned();
+        let reason = match problem.settings.max_agreement {
+            Some(ratio) => format!("no feasible cell has max_agreement <= {ratio} with every experiment"),
+            None => "every feasible cell already holds a pending or failed experiment".to_owned(),
+        };
         return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
     }
-    decode(problem, &surrogate, report, observations.len(), &limits)
+    decode(problem, &surrogate, &training, report, observations.len(), &limits)
 }
 
 /// Limits of the questions to the constraints alone: the time of one proposal.
@@ -176,6 +180,11 @@ fn maximise(
     if !problem.constraints.is_empty() {
         search_problem = search_problem.with_constraints(&problem.constraints);
     }
+    if let Some(ratio) = settings.max_agreement {
+        let known = training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
+        let limit = AgreementLimit::new(forest, known, ratio);
+        search_problem = search_problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees);
+    }
     for point in training.pending.iter().chain(&training.failed) {
         let cell = forest.cell(&surrogate.domains, point);
         if !cell.0.iter().any(leafgp_solver::Range::is_empty) {
@@ -206,6 +215,7 @@ fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
 fn decode(
     problem: &Problem,
     surrogate: &Surrogate,
+    training: &TrainingSet,
     report: Report,
     n_rows: usize,
     limits: &Limits,
@@ -217,7 +227,7 @@ fn decode(
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
     let limits = limits_of_centre(problem, limits);
-    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &mut rng, limits);
+    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
     let forest = &surrogate.trees.forest;
     if forest.active_leaves(&point) != forest.active_leaves(&incumbent.x) {
         debug_assert!(false, "the centre {point:?} left the cell {:?}", incumbent.region);

@@ -4,35 +4,75 @@ use leafgp_solver::constraints::{Limits, Tolerance};
 use leafgp_solver::{Domain, Range, Region};
 use rand::{Rng, RngExt};
 
-use crate::problem::{Problem, Scale};
+use super::sample::{nearest_feasible, uniform};
+use crate::Table;
+use crate::problem::{PointChoice, Problem, Scale};
 
-/// Relative gap of the projection's distance.
-const PROJECTION_GAP: f64 = 1e-4;
+/// Random points drawn before the fallback is taken.
+const RANDOM_TRIES: usize = 4;
+/// Random points compared when the point is to lie away from the measured ones; fewer where each one needs a projection.
+const AWAY_CANDIDATES: usize = 32;
+const AWAY_CANDIDATES_CONSTRAINED: usize = 8;
 /// How far rounding may move a coordinate, as a share of its cell: readable numbers are worth more than the exact middle.
 const ROUNDING_SHARE: f64 = 1e-3;
 /// Most decimals tried before a number is left as it is; more can not be shorter than 17 significant digits.
 const MAX_DECIMALS: i32 = 20;
 
-/// The point suggested for a cell: its centre, moved to the nearest feasible point, with as few decimals as the constraints allow. `fallback` is a feasible
-/// point of the cell, returned when the projection finds none within its limits.
+/// The point suggested for a cell: its centre or another one ([`PointChoice`]), moved to the nearest feasible point, with as few decimals as the constraints allow.
+/// `measured` are the points of the training set, `fallback` is a feasible point of the cell, returned when the projection finds none within its limits.
 pub(super) fn point_of_cell(
     problem: &Problem,
     cell: &Region,
     fallback: &[f64],
+    measured: &Table,
     rng: &mut impl Rng,
     limits: Limits,
 ) -> Vec<f64> {
-    let middle = centre(problem, cell, rng);
-    let feasible = |x: &[f64]| problem.constraints.is_feasible(x, Tolerance::Produce);
-    let exact = if problem.constraints.is_empty() || feasible(&middle) {
-        middle
-    } else {
-        match problem.constraints.project(cell, &middle, PROJECTION_GAP, limits).nearest {
-            Some((x, _)) if cell.contains(&x) && feasible(&x) => x,
-            _ => fallback.to_vec(),
-        }
+    let feasible = |point: Vec<f64>| nearest_feasible(problem, cell, point, limits.clone());
+    let taken: Vec<&[f64]> = match problem.settings.point {
+        PointChoice::Away => measured.rows().filter(|x| cell.contains(x)).collect(),
+        PointChoice::Centre | PointChoice::Random => Vec::new(),
     };
-    shorten(problem, cell, exact)
+    let exact = match problem.settings.point {
+        PointChoice::Random => (0..RANDOM_TRIES).find_map(|_| feasible(random_point(problem, cell, rng))),
+        PointChoice::Away if !taken.is_empty() => {
+            let n =
+                if problem.constraints.is_empty() { AWAY_CANDIDATES } else { AWAY_CANDIDATES_CONSTRAINED };
+            let mut best: Option<(f64, Vec<f64>)> = None;
+            for k in 0..=n {
+                let drawn =
+                    if k == 0 { centre(problem, cell, rng) } else { random_point(problem, cell, rng) };
+                let Some(point) = feasible(drawn) else { continue };
+                let distance = taken.iter().map(|x| distance(cell, x, &point)).fold(f64::INFINITY, f64::min);
+                if best.as_ref().is_none_or(|(farthest, _)| distance > *farthest) {
+                    best = Some((distance, point));
+                }
+            }
+            best.map(|(_, point)| point)
+        }
+        PointChoice::Centre | PointChoice::Away => feasible(centre(problem, cell, rng)),
+    };
+    let exact = exact.unwrap_or_else(|| fallback.to_vec());
+    let short = shorten(problem, cell, exact.clone());
+    // Few decimals are no reason to measure the same point again.
+    if taken.contains(&short.as_slice()) { exact } else { short }
+}
+
+/// A random point of a cell. Inactive variables keep their value: the constraints say so.
+fn random_point(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
+    let mut point = uniform(problem, cell, rng);
+    problem.constraints.deactivate(&mut point);
+    point
+}
+
+/// Squared distance within a cell, each coordinate in units of the cell; a changed category counts 1.
+fn distance(cell: &Region, a: &[f64], b: &[f64]) -> f64 {
+    let term = |((range, &a), &b): ((&Range, &f64), &f64)| match range {
+        Range::Levels(_) => f64::from(u8::from(a != b)),
+        Range::Interval { lower, upper } if upper > lower => ((a - b) / (upper - lower)).powi(2),
+        Range::Interval { .. } => 0.0,
+    };
+    cell.0.iter().zip(a).zip(b).map(term).sum()
 }
 
 /// The centre of a cell. Continuous: the midpoint, geometric on a log scale (Eq. 9). Integers, grids and lists: the allowed value nearest to the
@@ -127,7 +167,8 @@ mod tests {
     use rand::rngs::ChaCha8Rng;
 
     use super::{centre, point_of_cell, roundings};
-    use crate::problem::{Problem, Variable};
+    use crate::Table;
+    use crate::problem::{PointChoice, Problem, Variable};
 
     fn rng(seed: u64) -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(seed)
@@ -182,13 +223,73 @@ mod tests {
     fn unconstrained_points_are_short_and_stay_in_the_cell() {
         let problem = problem(vec![Variable::continuous("x", 0.0, 1.0)]);
         let cell = Region(vec![Range::Interval { lower: 0.123_456_789, upper: 0.345_678_9 }]);
-        let x = point_of_cell(&problem, &cell, &[0.2], &mut rng(1), Default::default())[0];
+        let x = point_of_cell(&problem, &cell, &[0.2], &Table::new(1), &mut rng(1), Default::default())[0];
         assert_eq!(x, 0.2346);
         let sliver = Region(vec![Range::Interval { lower: 0.5f64.next_up(), upper: 0.5f64.next_up() }]);
         assert_eq!(
-            point_of_cell(&problem, &sliver, &[0.5f64.next_up()], &mut rng(1), Default::default())[0],
+            point_of_cell(
+                &problem,
+                &sliver,
+                &[0.5f64.next_up()],
+                &Table::new(1),
+                &mut rng(1),
+                Default::default()
+            )[0],
             0.5f64.next_up()
         );
+    }
+
+    #[test]
+    fn away_from_measurements_means_never_twice_the_same_and_the_centre_of_an_unmeasured_cell() {
+        let mut problem = problem(vec![Variable::continuous("x", 0.0, 1.0), Variable::integer("n", 0, 9)]);
+        problem.settings.point = PointChoice::Away;
+        let interval = |lower, upper| Range::Interval { lower, upper };
+        let cell = Region(vec![interval(0.2, 0.4), interval(2.5, 5.5)]);
+        let point = |measured: &Table, seed| {
+            point_of_cell(&problem, &cell, &[0.3, 4.0], measured, &mut rng(seed), Default::default())
+        };
+        let elsewhere = Table::from_rows(2, &[[0.5, 4.0], [0.3, 6.0]]);
+        assert_eq!(point(&elsewhere, 1), [0.3, 4.0]);
+        // Measured at the centre: at least a third of the cell away in some coordinate.
+        let mut measured = Table::from_rows(2, &[[0.3, 4.0]]);
+        for seed in 0..20 {
+            let next = point(&measured, seed);
+            assert!(cell.contains(&next) && measured.rows().all(|x| x != next), "{next:?}");
+            if seed == 0 {
+                assert!((next[0] - 0.3).abs() > 0.05 || next[1] != 4.0, "{next:?}");
+            }
+            measured.push(&next);
+        }
+        // A cell of a single point has no other.
+        let single = Region(vec![interval(0.3, 0.3), interval(3.5, 4.5)]);
+        let again = point_of_cell(&problem, &single, &[0.3, 4.0], &measured, &mut rng(1), Default::default());
+        assert_eq!(again, [0.3, 4.0]);
+    }
+
+    #[test]
+    fn random_points_spread_over_the_feasible_part_of_the_cell() {
+        let mut problem = Problem::builder("p")
+            .variable(Variable::continuous("x", 0.0, 1.0))
+            .variable(Variable::continuous("y", 0.0, 1.0))
+            .constraint("sum", "x + y <= 1")
+            .build()
+            .unwrap();
+        problem.settings.point = PointChoice::Random;
+        let cell = Region(vec![Range::Interval { lower: 0.2, upper: 0.6 }; 2]);
+        let mut left = 0;
+        for seed in 0..60 {
+            let x = point_of_cell(
+                &problem,
+                &cell,
+                &[0.3, 0.3],
+                &Table::new(2),
+                &mut rng(seed),
+                Default::default(),
+            );
+            assert!(cell.contains(&x) && x[0] + x[1] <= 1.0, "{x:?}");
+            left += usize::from(x[0] < 0.4);
+        }
+        assert!((20..=50).contains(&left), "{left} of 60 in the left half, which holds 4/7 of the area");
     }
 
     #[test]

@@ -57,17 +57,17 @@ pub struct Command {
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-impl Command {
-    /// The command in a process group of its own, so that it can be stopped with everything it started.
-    fn shell(&self) -> Process {
-        let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-        let mut process = Process::new(shell);
-        process.arg(flag).arg(&self.command);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut process, 0);
-        process
-    }
+/// A shell command in a process group of its own, so that it can be stopped with everything it started.
+pub(crate) fn shell(command: &str) -> Process {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut process = Process::new(shell);
+    process.arg(flag).arg(command);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut process, 0);
+    process
+}
 
+impl Command {
     fn interrupted(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
@@ -76,8 +76,8 @@ impl Command {
 impl Evaluate for Command {
     fn evaluate(&self, problem: &Problem, point: &[f64]) -> Evaluation {
         let input = serde_json::Value::Object(problem.point_to_json(point)).to_string() + "\n";
-        let child =
-            self.shell().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
+        let mut process = shell(&self.command);
+        let child = process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
         let mut child = match child {
             Ok(child) => child,
             Err(error) => return Evaluation::Failed(format!("the command could not be started: {error}")),
@@ -135,7 +135,7 @@ impl Evaluate for Command {
 }
 
 /// Appends output, forgetting what is too long ago to be in the last line of any sensible length.
-fn keep_tail(output: &mut Vec<u8>, chunk: &[u8]) {
+pub(crate) fn keep_tail(output: &mut Vec<u8>, chunk: &[u8]) {
     const KEPT: usize = 1 << 16;
     output.extend_from_slice(chunk);
     if output.len() > 2 * KEPT {
@@ -144,7 +144,7 @@ fn keep_tail(output: &mut Vec<u8>, chunk: &[u8]) {
 }
 
 /// Ends a command and all it started: politely, then not.
-fn stop(child: &mut Child) {
+pub(crate) fn stop(child: &mut Child) {
     #[cfg(unix)]
     {
         use nix::sys::signal::{Signal, killpg};

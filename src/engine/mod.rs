@@ -2,13 +2,17 @@
 //!
 //! The algorithm is [`ask`](Optimizer::ask): fit the trees, fit the process, maximise the acquisition to proven optimality, decode the optimal cell.
 
+mod agreement;
+mod among;
 mod ask;
 mod centre;
 mod error;
 mod evaluate;
+mod permutation;
 mod quality;
 mod random;
 mod run;
+mod sample;
 mod suggestion;
 mod surrogate;
 mod training;
@@ -18,16 +22,21 @@ use leafgp_solver::constraints::Tolerance;
 use crate::history::{History, Outcome};
 use crate::problem::Problem;
 
+pub use agreement::{MeanWithinAgreement, mean_within_agreement};
+pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
 pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
+pub(crate) use evaluate::{keep_tail, shell, stop};
+pub use permutation::permutation_importances;
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };
 pub use random::{Purpose, stream};
 pub use run::{RunSettings, Step, planned, run};
+pub use sample::{nearest_feasible, uniform};
 pub use suggestion::{Proof, Suggestion};
-pub use surrogate::Surrogate;
+pub use surrogate::{Prediction, Surrogate};
 pub use training::{TargetScale, TrainingSet};
 
 /// One experiment: where, and what came of it.

@@ -14,6 +14,10 @@ pub enum Purpose {
     Search,
     /// Ties of centres and choice among equivalent levels.
     Centre,
+    /// The common first points of a study.
+    Initial,
+    /// Random search, and the samples of an acquisition that is only sampled.
+    Sample,
 }
 
 /// The stream of a `seed` for one purpose after `n_rows` rows of history.

@@ -57,7 +57,7 @@ pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
         let end = source.text().len();
         source.locate(ProblemError::new("", message, ""), &e.span().unwrap_or(end..end))
     })?;
-    let mut reader = Reader::new(source);
+    let mut reader = Reader::new(source, "the problem file");
     let root = document.get_ref();
     check_sections(&reader, root)?;
 

@@ -22,11 +22,13 @@ pub(crate) use builder::STATUS_COLUMN;
 pub use error::ProblemError;
 pub use number::format_number;
 pub(crate) use number::parse_number;
-pub use settings::{DesignSettings, Preset, Settings, SolverSettings};
+pub use settings::{DesignSettings, PointChoice, Preset, Settings, SolverSettings};
 pub(crate) use spelling::hint;
 pub use variable::{Kind, Scale, ValueError, Variable};
 
-use source::Source;
+pub(crate) use settings_table::overlay_settings;
+pub(crate) use source::Source;
+pub(crate) use table::{Located, Reader, join};
 
 /// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -22,6 +22,20 @@ impl Preset {
     pub(super) const WORDS: [(&'static str, Self); 1] = [("paper", Self::Paper)];
 }
 
+/// Which point of the optimal cell is measured. To the model all points of a cell are equal; to the experiment they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointChoice {
+    /// The centre (Eq. 9, 10), projected onto the constraints (Eq. 11).
+    #[default]
+    Centre,
+    /// A random point, uniform on the variables' scales and projected like the centre.
+    Random,
+    /// The centre of a cell without measurements; in one that holds some, the farthest from them of a few random points and the centre: a cell
+    /// that is suggested again is never measured twice at the same point, unless it has no other.
+    Away,
+}
+
 /// All settings: defaults, then preset, then problem file, then command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -33,6 +47,11 @@ pub struct Settings {
     pub kappa: f64,
     /// Where the defaults of the trees and the process come from.
     pub preset: Preset,
+    /// Which point of the optimal cell is suggested. Default `centre` (the paper's).
+    pub point: PointChoice,
+    /// Largest share of trees in which a suggestion may end in the same leaf as any one experiment known so far, `(0, 1]`: a limit on the kernel's correlation with the
+    /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default.
+    pub max_agreement: Option<f64>,
     /// The gradient-boosted trees.
     pub trees: GbdtSettings,
     /// The tree-kernel Gaussian process.
@@ -49,6 +68,8 @@ impl Default for Settings {
             seed: 101,
             kappa: 1.96,
             preset: Preset::default(),
+            point: PointChoice::default(),
+            max_agreement: None,
             trees: GbdtSettings::default(),
             gp: GpSettings::default(),
             solver: SolverSettings::default(),
@@ -64,6 +85,9 @@ impl Settings {
     /// Names the first field outside its range.
     pub fn validate(&self) -> Result<(), ProblemError> {
         check("kappa", self.kappa, self.kappa >= 0.0 && self.kappa <= 1e6, "a number in [0, 1e6]")?;
+        if let Some(ratio) = self.max_agreement {
+            check("max_agreement", ratio, ratio > 0.0 && ratio <= 1.0, "a number in (0, 1]")?;
+        }
         let solver = &self.solver;
         let limit = solver.time_limit;
         check("solver.time_limit", limit, limit > 0.0 && limit <= 1e9, "seconds, above 0 and at most 1e9")?;

@@ -23,6 +23,26 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Located<'_>) -> Result<Set
     Ok(settings)
 }
 
+/// Puts a table of settings over existing ones. A preset in it exchanges what presets decide (kappa, point, trees, process) before the other keys count. Ranges are
+/// checked here, at the place of each field.
+pub(crate) fn overlay_settings(
+    reader: &mut Reader<'_>,
+    path: &str,
+    section: &Located<'_>,
+    base: &Settings,
+) -> Result<Settings, ProblemError> {
+    let table = reader.table(path, section, "settings = { kappa = 1.96 }")?;
+    let mut settings = base.clone();
+    if let Some(value) = table.get("preset") {
+        let preset = reader.word(&join(path, "preset"), value, &Preset::WORDS)?;
+        let Settings { kappa, point, trees, gp, .. } = Settings::with_preset(preset);
+        settings = Settings { kappa, preset, point, trees, gp, ..settings };
+    }
+    overlay(reader, path, table, &mut Vec::new(), &mut settings)?;
+    settings.validate().map_err(|e| reader.locate(e.within(path)))?;
+    Ok(settings)
+}
+
 /// Sets every key of `table`, which stands at `keys` below the settings.
 fn overlay(
     reader: &mut Reader<'_>,

@@ -7,7 +7,7 @@ use super::ProblemError;
 
 /// The text of a problem file.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     file: PathBuf,
     text: String,
 }
@@ -17,7 +17,7 @@ const EXCERPT_WIDTH: usize = 100;
 
 impl Source {
     /// Reads a file; a byte-order mark is dropped.
-    pub(super) fn read(file: &Path) -> Result<Self, ProblemError> {
+    pub(crate) fn read(file: &Path) -> Result<Self, ProblemError> {
         let refuse = |message: String, expected: &str| ProblemError {
             file: Some(file.to_owned()),
             ..ProblemError::new("", message, expected)
@@ -34,15 +34,15 @@ impl Source {
         Ok(Self::new(file, &text))
     }
 
-    pub(super) fn new(file: &Path, text: &str) -> Self {
+    pub(crate) fn new(file: &Path, text: &str) -> Self {
         Self { file: file.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(text).to_owned() }
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
@@ -54,7 +54,7 @@ impl Source {
     }
 
     /// Puts file, position and excerpt of `span` into an error.
-    pub(super) fn locate(&self, error: ProblemError, span: &Range<usize>) -> ProblemError {
+    pub(crate) fn locate(&self, error: ProblemError, span: &Range<usize>) -> ProblemError {
         let start = span.start.min(self.text.len());
         let (line, column) = self.position(start);
         let content = self.text.lines().nth(line - 1).unwrap_or("");
@@ -74,7 +74,7 @@ impl Source {
 
     /// The byte range in the file of a part of a string whose TOML token spans `token` and whose decoded value is `decoded`. `None` when
     /// escapes make the two differ.
-    pub(super) fn inside_string(
+    pub(crate) fn inside_string(
         &self,
         token: &Range<usize>,
         decoded: &str,
@@ -95,7 +95,7 @@ impl Source {
 
 /// A line with carets under `length` characters from character `column` (from 0); both lines start with a gutter of the same width. A long
 /// line is cut around the carets.
-pub(super) fn excerpt(line: &str, column: usize, length: usize, gutter: &str) -> String {
+pub(crate) fn excerpt(line: &str, column: usize, length: usize, gutter: &str) -> String {
     let characters: Vec<char> = line.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
     let first = if characters.len() <= EXCERPT_WIDTH { 0 } else { column.saturating_sub(EXCERPT_WIDTH / 2) };
     let shown: String = characters.iter().skip(first).take(EXCERPT_WIDTH).collect();

@@ -11,23 +11,25 @@ use super::source::Source;
 use super::{ProblemError, spelling};
 
 /// A value with its place.
-pub(super) type Located<'a> = Spanned<DeValue<'a>>;
+pub(crate) type Located<'a> = Spanned<DeValue<'a>>;
 
 /// Reads values and remembers where each field stands, so that later checks can say where.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     source: &'a Source,
+    /// What the file is, for messages.
+    document: &'static str,
     spans: BTreeMap<String, Range<usize>>,
     texts: BTreeMap<String, String>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(source: &'a Source) -> Self {
-        Self { source, spans: BTreeMap::new(), texts: BTreeMap::new() }
+    pub(crate) fn new(source: &'a Source, document: &'static str) -> Self {
+        Self { source, document, spans: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
     /// An error about `field` at `span`.
-    pub(super) fn refuse(
+    pub(crate) fn refuse(
         &self,
         span: &Range<usize>,
         field: &str,
@@ -37,12 +39,12 @@ impl<'a> Reader<'a> {
         self.source.locate(ProblemError::new(field, message, expected), span)
     }
 
-    pub(super) fn remember(&mut self, field: &str, span: Range<usize>) {
+    pub(crate) fn remember(&mut self, field: &str, span: Range<usize>) {
         self.spans.insert(field.to_owned(), span);
     }
 
     /// Adds the place to an error of a later check: that of its field, or of the innermost enclosing one.
-    pub(super) fn locate(&self, error: ProblemError) -> ProblemError {
+    pub(crate) fn locate(&self, error: ProblemError) -> ProblemError {
         let mut field = error.field.as_str();
         let span = loop {
             if let Some(span) = self.spans.get(field) {
@@ -65,7 +67,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses every key that is not in `known`, with the nearest known one.
-    pub(super) fn check_keys(
+    pub(crate) fn check_keys(
         &self,
         table: &DeTable<'_>,
         path: &str,
@@ -77,7 +79,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.check_misplaced_list(name, value, path)?;
-            let place = if path.is_empty() { "the problem file".to_owned() } else { format!("[{path}]") };
+            let place = if path.is_empty() { self.document.to_owned() } else { format!("[{path}]") };
             let message =
                 format!("unknown key `{name}` in {place}{}", spelling::hint(name, known.iter().copied()));
             return Err(self.refuse(&key.span(), &join(path, name), message, one_of(known)));
@@ -86,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of constraints after a `[table]` belongs, for TOML, to that table.
-    pub(super) fn check_misplaced_list(
+    pub(crate) fn check_misplaced_list(
         &self,
         key: &str,
         value: &Located<'_>,
@@ -102,7 +104,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         field: &str,
         value: &Located<'_>,
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string out of a fixed set.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         field: &str,
         value: &Located<'_>,
@@ -139,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A truth value.
-    pub(super) fn boolean(&mut self, field: &str, value: &Located<'_>) -> Result<bool, ProblemError> {
+    pub(crate) fn boolean(&mut self, field: &str, value: &Located<'_>) -> Result<bool, ProblemError> {
         self.remember(field, value.span());
         value.get_ref().as_bool().ok_or_else(|| {
             let message = format!("found {}", described(value.get_ref()));
@@ -148,7 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A finite number that f64 holds as written, up to rounding of decimals.
-    pub(super) fn number(&mut self, field: &str, value: &Located<'_>) -> Result<f64, ProblemError> {
+    pub(crate) fn number(&mut self, field: &str, value: &Located<'_>) -> Result<f64, ProblemError> {
         self.remember(field, value.span());
         let refuse =
             |message: String, expected: &str| Err(self.refuse(&value.span(), field, message, expected));
@@ -174,7 +176,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a level: a string, or a number or truth value as written.
-    pub(super) fn level(&mut self, field: &str, value: &Located<'_>) -> Result<String, ProblemError> {
+    pub(crate) fn level(&mut self, field: &str, value: &Located<'_>) -> Result<String, ProblemError> {
         match value.get_ref() {
             DeValue::Integer(integer) if integer.radix() == 10 => {
                 self.remember(field, value.span());
@@ -193,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The items of an array.
-    pub(super) fn array<'t>(
+    pub(crate) fn array<'t>(
         &mut self,
         field: &str,
         value: &'t Located<'_>,
@@ -210,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A table.
-    pub(super) fn table<'t>(
+    pub(crate) fn table<'t>(
         &mut self,
         field: &str,
         value: &'t Located<'_>,
@@ -225,12 +227,12 @@ impl<'a> Reader<'a> {
 }
 
 /// The field `key` of `path`.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { field_name(key) } else { format!("{path}.{}", field_name(key)) }
 }
 
 /// "`a`, `b` or `c`".
-pub(super) fn one_of(words: &[&str]) -> String {
+pub(crate) fn one_of(words: &[&str]) -> String {
     match words {
         [] => "nothing".to_owned(),
         [only] => format!("`{only}`"),
@@ -242,7 +244,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
 }
 
 /// What stands there, in words.
-pub(super) fn described(value: &DeValue<'_>) -> String {
+pub(crate) fn described(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) if text.chars().count() <= 40 => format!("the text {text:?}"),
         DeValue::String(_) => "a long text".to_owned(),

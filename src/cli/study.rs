@@ -1,0 +1,188 @@
+//! `leafgp study`: runs a study, merges shards, writes the report.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use super::Status;
+use super::args::{Common, StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
+use super::failure::Failure;
+use super::interrupt;
+use super::output::Output;
+use super::progress::Meter;
+use super::text_table::short;
+use crate::file::write_whole;
+use crate::study::agreement::{self, AgreementSpec};
+use crate::study::{self, Event, ReportOptions, RunOptions, Spec, StudyError, StudyFolder};
+
+pub(super) fn command(
+    command: &StudyCommand,
+    common: &Common,
+    output: &mut Output,
+) -> Result<Status, Failure> {
+    if common.seed.is_some() {
+        return Err(Failure::Input("--seed: a study's seeds stand in its spec, seeds = \"101..120\"".into()));
+    }
+    match command {
+        StudyCommand::Run(args) => run(args, output),
+        StudyCommand::Merge(args) => merge(args, output),
+        StudyCommand::Report(args) => report(args, output),
+    }
+}
+
+fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
+    let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
+    let summary = study::merge(&folders, &StudyFolder::new(&args.out))?;
+    writeln!(
+        output,
+        "{} runs in {}, {} of them complete",
+        summary.runs,
+        args.out.display(),
+        summary.complete
+    )?;
+    Ok(Status::Done)
+}
+
+fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
+    let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
+    let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
+    let summary = study::report(&StudyFolder::new(&args.folder), &out, &options)?;
+    if summary.complete < summary.planned {
+        output.note(&format!(
+            "the report covers the {} complete runs of {}",
+            summary.complete, summary.planned
+        ));
+    }
+    writeln!(output, "{}", out.join("report.html").display())?;
+    Ok(Status::Done)
+}
+
+fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    if std::fs::read_to_string(&args.spec).is_ok_and(|text| AgreementSpec::is_meant(&text)) {
+        return run_agreement(args, output);
+    }
+    let spec = Spec::from_file(&args.spec)?;
+    for problem in &spec.problems {
+        for warning in &problem.problem.warnings {
+            output.warning(&format!("{}: {warning}", problem.name));
+        }
+    }
+    let folder = StudyFolder::new(&args.out);
+    let options = run_options(args);
+    let meter = Meter::bar(0, output);
+    // Messages come from all threads; the terminal is one.
+    let shared = Mutex::new(output);
+    let tell = |line: String| {
+        let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        meter.suspend(|| output.note(&line));
+    };
+    let summary = study::run(&spec, &folder, &options, &|event| match event {
+        Event::Start { evaluations, runs, complete } => {
+            meter.set_length(*evaluations);
+            tell(format!("{runs} runs with {evaluations} evaluations to make; {complete} runs are complete"));
+        }
+        Event::Step { run, step } => {
+            meter.step(spec.run_name(*run));
+            if args.verbose > 1 {
+                let best = step.best.map_or("none".to_owned(), short);
+                tell(format!("{} evaluation {}: best {best}", spec.run_name(*run), step.evaluation));
+            }
+        }
+        Event::Complete { run, best } => {
+            if args.verbose > 0 {
+                let best =
+                    best.map_or("no feasible value".to_owned(), |best| format!("best {}", short(best)));
+                tell(format!("{} complete: {best}", spec.run_name(*run)));
+            }
+        }
+        Event::Busy { run } => tell(format!("{} is left to another process", spec.run_name(*run))),
+        Event::Failed { run, error } => {
+            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            meter.suspend(|| output.warning(&format!("run {}: {error}", spec.run_name(*run))));
+        }
+    });
+    drop(meter);
+    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let summary = summary?;
+    if summary.interrupted {
+        return Err(Failure::Interrupted(format!(
+            "interrupted with {} of {} runs complete; the same command goes on from here",
+            summary.complete, summary.total
+        )));
+    }
+    writeln!(output, "{} of {} runs complete in {}", summary.complete, summary.total, args.out.display())?;
+    if summary.failed.is_empty() {
+        return Ok(Status::Done);
+    }
+    Err(Failure::NoAnswer(format!(
+        "{} runs stopped with an error; the same command tries them again",
+        summary.failed.len()
+    )))
+}
+
+fn run_options(args: &StudyRunArgs) -> RunOptions {
+    RunOptions {
+        jobs: match args.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        },
+        shard: args.shard,
+        interrupt: Some(interrupt::flag()),
+    }
+}
+
+/// The uncertainty study: its runs, then summary and figures of what is on record.
+fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    let spec = AgreementSpec::from_file(&args.spec)?;
+    let folder = StudyFolder::new(&args.out);
+    let meter =
+        Meter::bar(spec.functions.len() * spec.points.len() * spec.seeds.len() * spec.ratios.len(), output);
+    let shared = Mutex::new(output);
+    let summary = agreement::run(&spec, &folder, &run_options(args), &|run, answer| {
+        meter.step(run.to_owned());
+        if args.verbose > 0 {
+            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
+            let line = format!(
+                "{run} ratio {}: {}, mean {}, error {}, {} nodes",
+                answer.ratio,
+                answer.status,
+                number(answer.mean),
+                number(answer.error),
+                answer.nodes
+            );
+            meter.suspend(|| output.note(&line));
+        }
+    });
+    drop(meter);
+    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let summary = summary?;
+    if summary.interrupted {
+        return Err(Failure::Interrupted(format!(
+            "interrupted with {} of {} runs complete; the same command goes on from here",
+            summary.complete, summary.total
+        )));
+    }
+    let rows = agreement::summarise(&spec, &folder)?;
+    let write = |name: &str, text: &str| {
+        let path = args.out.join(name);
+        write_whole(&path, text.as_bytes()).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))
+    };
+    write("agreement.csv", &agreement::summary_csv(&rows))?;
+    for (name, chart) in agreement::charts(&spec, &rows) {
+        write(&format!("{name}.svg"), &chart.svg())?;
+    }
+    writeln!(
+        output,
+        "{} of {} runs complete; summary and figures in {}",
+        summary.complete,
+        summary.total,
+        args.out.display()
+    )?;
+    Ok(Status::Done)
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        Self::input(error)
+    }
+}

@@ -1,0 +1,200 @@
+//! The best predicted mean at a limited distance from the data (Eq. 12).
+
+use leafgp_solver::search::{self, SearchOptions, Status, StopReason};
+use rand::Rng;
+
+use super::centre::point_of_cell;
+use super::error::EngineError;
+use super::random::{Purpose, stream};
+use super::surrogate::Surrogate;
+use super::training::TrainingSet;
+use crate::acquisition::{AcquisitionProblem, largest_agreement};
+use crate::problem::Problem;
+
+/// The answer to [`mean_within_agreement`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanWithinAgreement {
+    /// The centre of the optimal cell, projected onto the constraints.
+    pub point: Vec<f64>,
+    /// Its predicted objective, in the objective's units and direction.
+    pub mean: f64,
+    /// Standard deviation of the prediction, in the objective's units.
+    pub std: f64,
+    /// No feasible point within the agreement limit has a better mean than this: proved.
+    pub bound: f64,
+    /// Largest share of trees agreeing with one data point, `<= ratio`.
+    pub agreement: f64,
+    /// Relative gap of the proof, in standardised units.
+    pub gap: f64,
+    /// How the search ended.
+    pub status: Status,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// Nodes of the search.
+    pub nodes: u64,
+}
+
+/// The point of the best predicted mean (largest for a maximisation) among those that agree with no training point in more than a share `ratio` of the trees: Eq. 12, to
+/// proven optimality within the solver settings' gap and limits. `None` when it is proved that there is no such point. `start` are points to begin from, such as the
+/// answers for smaller ratios, which stay allowed.
+///
+/// # Errors
+/// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
+pub fn mean_within_agreement(
+    problem: &Problem,
+    surrogate: &Surrogate,
+    training: &TrainingSet,
+    ratio: f64,
+    start: &[Vec<f64>],
+    context: &super::Context,
+) -> Result<Option<MeanWithinAgreement>, EngineError> {
+    let statement = AcquisitionProblem::of_mean(&surrogate.process, problem.constraints.clone())
+        .with_max_agreement(&training.x, ratio);
+    let settings = &problem.settings;
+    let n_rows = training.y.len();
+    let mut options = SearchOptions::default();
+    options.gap = settings.solver.gap;
+    options.time_limit = Some(std::time::Duration::from_secs_f64(settings.solver.time_limit));
+    options.node_limit = settings.solver.node_limit;
+    options.threads = settings.solver.thread_count();
+    options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
+    options.start_points = start.to_vec();
+    options.interrupt = context.interrupt.clone();
+    options.progress = context.progress.clone();
+    let report = search::minimize(&statement.search(), &options)?;
+    if report.status == Status::Infeasible {
+        return Ok(None);
+    }
+    let Some(incumbent) = report.incumbent else {
+        let reason = format!("the search stopped: {}", report.stop_reason);
+        return Err(EngineError::NoIncumbent { reason });
+    };
+    let mut rng = stream(settings.seed, Purpose::Centre, n_rows);
+    let limits = leafgp_solver::constraints::Limits::default();
+    let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
+    let prediction = surrogate.predict(&point);
+    Ok(Some(MeanWithinAgreement {
+        mean: prediction.mean,
+        std: prediction.std,
+        bound: surrogate.scale.mean(report.best_bound),
+        agreement: largest_agreement(&statement.forest, training.x.rows(), &point),
+        gap: report.gap,
+        status: report.status,
+        stop_reason: report.stop_reason,
+        nodes: report.nodes,
+        point,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+    use leafgp_solver::search::Status;
+
+    use super::mean_within_agreement;
+    use crate::acquisition::{AgreementLimit, largest_agreement};
+    use crate::engine::{Context, Observation, Optimizer, Surrogate, TrainingSet};
+    use crate::history::Outcome;
+    use crate::problem::{Goal, Problem, Variable};
+
+    /// Two variables of few values: every point can be looked at.
+    fn setting(goal: Goal) -> (Problem, TrainingSet, Surrogate) {
+        let mut problem = Problem::builder("p")
+            .variable(Variable::integer("a", 0, 9))
+            .variable(Variable::integer("b", 0, 9))
+            .constraint("sum", "a + b <= 15")
+            .build()
+            .unwrap();
+        problem.objective.goal = goal;
+        problem.settings.trees.min_data_in_bin = 1;
+        problem.settings.trees.n_trees = 20;
+        let rows: Vec<Observation> = (0..14)
+            .map(|i| {
+                let (a, b) = (f64::from(7 * i % 10), f64::from((3 * i + 1) % 10));
+                let value = 20.0 + (a - 4.0).powi(2) - 2.0 * b;
+                Observation { point: vec![a, b], outcome: Outcome::Done(value) }
+            })
+            .collect();
+        let training = TrainingSet::new(&problem, &rows);
+        let surrogate = Surrogate::fit(&problem, &training, rows.len()).unwrap();
+        (problem, training, surrogate)
+    }
+
+    #[test]
+    fn the_answer_is_the_best_of_all_points_within_the_limit() {
+        for goal in [Goal::Maximize, Goal::Minimize] {
+            let (problem, training, surrogate) = setting(goal);
+            let forest = &surrogate.trees.forest;
+            let mut last: Option<f64> = None;
+            for ratio in [0.0, 0.2, 0.35, 0.5, 0.7, 1.0] {
+                let limit = AgreementLimit::new(forest, training.x.rows(), ratio);
+                let mut best: Option<f64> = None;
+                for (a, b) in (0..10).flat_map(|a| (0..10).map(move |b| (a, b))) {
+                    let x = [f64::from(a), f64::from(b)];
+                    let leaves = forest.active_leaves(&x);
+                    let agrees = |data: &Vec<usize>| leaves.iter().zip(data).filter(|(l, d)| l == d).count();
+                    if a + b > 15 || limit.data_leaves.iter().any(|data| agrees(data) > limit.max_trees) {
+                        continue;
+                    }
+                    let mean = surrogate.predict(&x).mean;
+                    if best.is_none_or(|b| goal.is_better(mean, b)) {
+                        best = Some(mean);
+                    }
+                }
+                let found =
+                    mean_within_agreement(&problem, &surrogate, &training, ratio, &[], &Context::default())
+                        .unwrap();
+                let Some(best) = best else {
+                    assert_eq!(found, None, "ratio {ratio}");
+                    continue;
+                };
+                let found = found.unwrap();
+                assert_eq!(found.status, Status::Optimal);
+                assert_relative_eq!(found.mean, best, max_relative = 1e-3);
+                assert!(found.agreement <= ratio + 1e-9, "{} > {ratio}", found.agreement);
+                assert_relative_eq!(
+                    found.agreement,
+                    largest_agreement(forest, training.x.rows(), &found.point)
+                );
+                if let Some(last) = last {
+                    assert!(
+                        !goal.is_better(last, found.mean + goal.sign() * -1e-3),
+                        "a looser limit is no worse"
+                    );
+                }
+                last = Some(found.mean);
+            }
+            assert!(last.is_some());
+        }
+    }
+
+    #[test]
+    fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
+        let (mut problem, training, surrogate) = setting(Goal::Minimize);
+        let mut optimizer = Optimizer::new(problem.clone());
+        for (x, y) in training.x.rows().zip(&training.y) {
+            optimizer.tell(x, *y).unwrap();
+        }
+        let free = optimizer.ask().unwrap().proof.unwrap();
+        for ratio in [0.3, 0.5, 0.7] {
+            problem.settings.max_agreement = Some(ratio);
+            let history = optimizer.observations().to_vec();
+            let mut limited = Optimizer::new(problem.clone());
+            for row in history {
+                limited.tell_outcome(&row.point, row.outcome).unwrap();
+            }
+            let suggestion = limited.ask().unwrap();
+            let Some(proof) = suggestion.proof else {
+                assert!(suggestion.note.unwrap().contains("max_agreement"));
+                continue;
+            };
+            let agreement = largest_agreement(&surrogate.trees.forest, training.x.rows(), &suggestion.point);
+            assert!(agreement <= ratio + 1e-9, "{agreement} > {ratio}");
+            assert!(proof.acquisition >= free.acquisition - 1e-9, "a limit improves nothing");
+        }
+        for bad in [0.0, -0.1, 1.5, f64::NAN] {
+            problem.settings.max_agreement = Some(bad);
+            assert!(problem.settings.validate().unwrap_err().to_string().contains("max_agreement"));
+        }
+    }
+}

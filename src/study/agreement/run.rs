@@ -1,0 +1,342 @@
+//! The runs: fit, then one proved answer a ratio.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use leafgp_solver::Region;
+
+use super::record::{AgreementRecord, AgreementRun};
+use super::spec::{AgreementSpec, Targets};
+use crate::engine::{
+    Context, EngineError, MeanWithinAgreement, Observation, Purpose, Surrogate, TrainingSet,
+    mean_within_agreement, stream, uniform,
+};
+use crate::functions::Benchmark;
+use crate::history::Outcome;
+use crate::problem::{Goal, Problem};
+use crate::study::record::{RunHeader, mixed};
+use crate::study::{RunOptions, StudyError, StudyFolder};
+
+/// What became of the runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgreementSummary {
+    /// Complete runs, those from before included.
+    pub complete: usize,
+    /// Runs of the part asked for.
+    pub total: usize,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+}
+
+/// One run of a study.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    function: &'static Benchmark,
+    points: usize,
+    seed: u64,
+}
+
+impl AgreementSpec {
+    /// Every run, seed by seed.
+    fn runs(&self) -> Vec<Run> {
+        let mut runs = Vec::new();
+        for &seed in &self.seeds {
+            for &points in &self.points {
+                for &function in &self.functions {
+                    runs.push(Run { function, points, seed });
+                }
+            }
+        }
+        runs
+    }
+
+    /// The file of a run.
+    pub fn run_file(&self, folder: &StudyFolder, function: &Benchmark, points: usize, seed: u64) -> PathBuf {
+        folder.run_file(&format!("{}-{points}", function.name), "agreement", seed)
+    }
+
+    /// What a run's file must begin with.
+    pub(super) fn header(&self, function: &Benchmark, points: usize, seed: u64) -> RunHeader {
+        let problem = format!("{}-{points}", function.name);
+        RunHeader::new(&problem, "agreement", seed, &self.fingerprint(function, points))
+    }
+}
+
+/// Makes every run that is not complete, `options.jobs` at a time; `on_answer` hears of each answer. Results do not depend on the number of jobs.
+///
+/// # Errors
+/// Files of other set-ups, damaged or unwritable ones; what the engine refuses. The first error ends the work.
+pub fn run(
+    spec: &AgreementSpec,
+    folder: &StudyFolder,
+    options: &RunOptions,
+    on_answer: &(dyn Fn(&str, &AgreementRecord) + Sync),
+) -> Result<AgreementSummary, StudyError> {
+    let runs: Vec<Run> = spec
+        .runs()
+        .into_iter()
+        .enumerate()
+        .filter(|(k, _)| options.shard.is_none_or(|shard| shard.holds(*k)))
+        .map(|(_, run)| run)
+        .collect();
+    let interrupted = || options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let context = Context { interrupt: options.interrupt.clone(), progress: None };
+    let state: Mutex<(AgreementSummary, Option<StudyError>)> =
+        Mutex::new((AgreementSummary { total: runs.len(), ..AgreementSummary::default() }, None));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if state.lock().unwrap_or_else(PoisonError::into_inner).1.is_some() || interrupted() {
+                return;
+            }
+            let result = run_one(spec, run, folder, &context, on_answer);
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(true) => state.0.complete += 1,
+                Ok(false) => {}
+                Err(error) => state.1 = Some(error),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.clamp(1, runs.len().max(1)) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let (mut summary, error) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    summary.interrupted = interrupted();
+    error.map_or(Ok(summary), Err)
+}
+
+/// Makes or continues a run; true when it is complete.
+fn run_one(
+    spec: &AgreementSpec,
+    run: Run,
+    folder: &StudyFolder,
+    context: &Context,
+    on_answer: &(dyn Fn(&str, &AgreementRecord) + Sync),
+) -> Result<bool, StudyError> {
+    let path = spec.run_file(folder, run.function, run.points, run.seed);
+    let header = spec.header(run.function, run.points, run.seed);
+    let mut record = match AgreementRun::read(&path)? {
+        Some(record) if record.header == header => record,
+        Some(record) => return Err(mixed(&path, &record.header, &header)),
+        None => AgreementRun { header, records: Vec::new() },
+    };
+    let missing = |record: &AgreementRun| {
+        spec.ratios.iter().copied().find(|ratio| record.records.iter().all(|r| r.ratio != *ratio))
+    };
+    if missing(&record).is_none() {
+        return Ok(true);
+    }
+    let fitted = Fitted::new(spec, run)?;
+    let name = format!("{} {}", record.header.problem, run.seed);
+    while let Some(ratio) = missing(&record) {
+        // Answers for smaller ratios stay allowed for larger ones. What lies above a gap in the records is not used: a continued run is the same run.
+        let start: Vec<Vec<f64>> = record
+            .records
+            .iter()
+            .filter(|r| r.ratio < ratio)
+            .filter_map(|r| r.point.as_ref())
+            .map(|point| fitted.point(point))
+            .collect();
+        let answer = fitted.answer(ratio, &start, context)?;
+        if context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Ok(false);
+        }
+        on_answer(&name, &answer);
+        record.records.push(answer);
+        record.records.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        record.write(&path)?;
+    }
+    Ok(true)
+}
+
+/// The model of a run.
+struct Fitted {
+    function: &'static Benchmark,
+    sign: f64,
+    problem: Problem,
+    training: TrainingSet,
+    surrogate: Surrogate,
+}
+
+impl Fitted {
+    fn new(spec: &AgreementSpec, run: Run) -> Result<Self, StudyError> {
+        let mut problem = run.function.problem()?;
+        problem.settings = spec.settings.clone();
+        problem.settings.seed = run.seed;
+        problem.objective.goal = Goal::Maximize;
+        let sign = match spec.targets {
+            Targets::Plain => 1.0,
+            Targets::Negated => -1.0,
+        };
+        // The first points of a longer list are the shorter list.
+        let mut rng = stream(run.seed, Purpose::Initial, 0);
+        let full = Region::full(problem.constraints.domains());
+        let rows: Vec<Observation> = (0..run.points)
+            .map(|_| {
+                let point = uniform(&problem, &full, &mut rng);
+                let value = sign * run.function.evaluate(&point);
+                Observation { point, outcome: Outcome::Done(value) }
+            })
+            .collect();
+        let training = TrainingSet::new(&problem, &rows);
+        let surrogate = Surrogate::fit(&problem, &training, rows.len())?;
+        Ok(Self { function: run.function, sign, problem, training, surrogate })
+    }
+
+    /// A recorded point in variable order.
+    fn point(&self, recorded: &serde_json::Map<String, serde_json::Value>) -> Vec<f64> {
+        let coordinate = |v: &crate::problem::Variable| {
+            recorded.get(&v.name).and_then(|value| v.from_json(value).ok()).unwrap_or(v.inactive_value)
+        };
+        self.problem.variables.iter().map(coordinate).collect()
+    }
+
+    fn answer(
+        &self,
+        ratio: f64,
+        start: &[Vec<f64>],
+        context: &Context,
+    ) -> Result<AgreementRecord, StudyError> {
+        let found =
+            mean_within_agreement(&self.problem, &self.surrogate, &self.training, ratio, start, context);
+        let none = |status: &str| AgreementRecord {
+            ratio,
+            status: status.to_owned(),
+            point: None,
+            mean: None,
+            std: None,
+            value: None,
+            error: None,
+            agreement: None,
+            bound: None,
+            gap: None,
+            nodes: 0,
+        };
+        let found: MeanWithinAgreement = match found {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(none("infeasible")),
+            Err(EngineError::NoIncumbent { .. }) => return Ok(none("unknown")),
+            Err(error) => return Err(error.into()),
+        };
+        let value = self.sign * self.function.evaluate(&found.point);
+        let error = ((found.mean - value) / found.mean).abs();
+        Ok(AgreementRecord {
+            ratio,
+            status: found.status.as_str().to_owned(),
+            point: Some(self.problem.point_to_json(&found.point)),
+            mean: Some(found.mean),
+            std: Some(found.std),
+            value: Some(value),
+            error: Some(error).filter(|e| e.is_finite()),
+            agreement: Some(found.agreement),
+            bound: Some(found.bound).filter(|b| b.is_finite()),
+            gap: Some(found.gap).filter(|g| g.is_finite()),
+            nodes: found.nodes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::run;
+    use crate::study::agreement::{AgreementRun, AgreementSpec, charts, summarise, summary_csv};
+    use crate::study::{RunOptions, StudyFolder};
+
+    fn spec() -> AgreementSpec {
+        let text = "kind = \"agreement\"\nfunctions = [\"branin\", \"mixed\"]\nseeds = [1, 2, 3]\npoints = [15]\n\
+                    ratios = [0.2, 0.6, 1.0]\n[settings]\ntrees = { n_trees = 10 }\n";
+        AgreementSpec::from_text(Path::new("s.toml"), text).unwrap()
+    }
+
+    fn options(jobs: usize, shard: Option<&str>) -> RunOptions {
+        RunOptions { jobs, shard: shard.map(|s| s.parse().unwrap()), interrupt: None }
+    }
+
+    /// All files with their contents.
+    fn contents(folder: &StudyFolder, spec: &AgreementSpec) -> Vec<String> {
+        let mut all = Vec::new();
+        for function in &spec.functions {
+            for seed in &spec.seeds {
+                all.push(std::fs::read_to_string(spec.run_file(folder, function, 15, *seed)).unwrap());
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn runs_resume_and_shards_give_the_same_bytes() {
+        let spec = spec();
+        let whole = tempfile::tempdir().unwrap();
+        let folder = StudyFolder::new(whole.path());
+        let summary = run(&spec, &folder, &options(1, None), &|_, _| {}).unwrap();
+        assert_eq!((summary.complete, summary.total, summary.interrupted), (6, 6, false));
+        let expected = contents(&folder, &spec);
+
+        let parts = tempfile::tempdir().unwrap();
+        let folder = StudyFolder::new(parts.path());
+        for shard in ["1/2", "2/2"] {
+            run(&spec, &folder, &options(2, Some(shard)), &|_, _| {}).unwrap();
+        }
+        assert_eq!(contents(&folder, &spec), expected);
+
+        // A run that stopped after its first answer goes on to the same bytes, and complete ones are left alone.
+        let path = spec.run_file(&folder, spec.functions[0], 15, 1);
+        let mut half = AgreementRun::read(&path).unwrap().unwrap();
+        half.records.truncate(1);
+        half.write(&path).unwrap();
+        let answers = std::sync::atomic::AtomicUsize::new(0);
+        run(&spec, &folder, &options(1, None), &|_, _| {
+            answers.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        })
+        .unwrap();
+        assert_eq!(answers.into_inner(), 2);
+        assert_eq!(contents(&folder, &spec), expected);
+
+        let mut other = spec.clone();
+        other.settings.kappa = 3.0;
+        assert!(run(&other, &folder, &options(1, None), &|_, _| {}).is_err());
+    }
+
+    #[test]
+    fn means_grow_with_the_ratio_and_the_summary_holds_their_quartiles() {
+        let spec = spec();
+        let whole = tempfile::tempdir().unwrap();
+        let folder = StudyFolder::new(whole.path());
+        run(&spec, &folder, &options(2, None), &|_, record| {
+            let (Some(mean), Some(value)) = (record.mean, record.value) else {
+                assert_eq!(record.status, "infeasible");
+                return;
+            };
+            assert_eq!(record.error.unwrap(), ((mean - value) / mean).abs());
+            assert!(record.agreement.unwrap() <= record.ratio + 1e-9);
+        })
+        .unwrap();
+        let rows = summarise(&spec, &folder).unwrap();
+        assert_eq!(rows.len(), 6);
+        let path = |seed| spec.run_file(&folder, spec.functions[0], 15, seed);
+        let mut means: Vec<f64> = [1, 2, 3]
+            .map(|seed| AgreementRun::read(&path(seed)).unwrap().unwrap().records[2].mean.unwrap())
+            .to_vec();
+        means.sort_by(f64::total_cmp);
+        let row = rows.iter().find(|r| r.function == "branin" && r.ratio == 1.0).unwrap();
+        assert_eq!((row.runs, row.found), (3, 3));
+        assert_eq!(row.mean[1], means[1]);
+        // Quartiles of three values by linear interpolation: half way between neighbours.
+        assert_eq!(row.mean[0], 0.5 * (means[0] + means[1]));
+        let same =
+            |w: &[crate::study::agreement::AgreementRow]| w[0].function == w[1].function && w[0].found == 3;
+        for pair in rows.windows(2).filter(|w| same(w)) {
+            assert!(pair[1].mean[1] >= pair[0].mean[1] - 1e-3 * pair[0].mean[1].abs(), "{pair:?}");
+        }
+        assert_eq!(summary_csv(&rows).lines().count(), 7);
+        assert_eq!(charts(&spec, &rows).len(), 4);
+    }
+}

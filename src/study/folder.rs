@@ -1,0 +1,70 @@
+//! The folder of a study: what is where.
+
+use std::path::{Path, PathBuf};
+
+use super::StudyError;
+use super::manifest::{FORMAT, Manifest};
+use crate::file::write_whole;
+
+/// The folder of a study.
+///
+/// `study.json` says what it is, `runs/PROBLEM/METHOD/SEED.jsonl` are the runs, `timings/` holds files of the same names with the times of each step.
+#[derive(Clone, Debug)]
+pub struct StudyFolder {
+    path: PathBuf,
+}
+
+impl StudyFolder {
+    /// The folder at a path, which need not exist yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of a run.
+    pub fn run_file(&self, problem: &str, method: &str, seed: u64) -> PathBuf {
+        self.path.join("runs").join(problem).join(method).join(format!("{seed}.jsonl"))
+    }
+
+    /// The file of a run's times.
+    pub fn timing_file(&self, problem: &str, method: &str, seed: u64) -> PathBuf {
+        self.path.join("timings").join(problem).join(method).join(format!("{seed}.jsonl"))
+    }
+
+    /// Where the manifest is.
+    pub fn manifest_file(&self) -> PathBuf {
+        self.path.join("study.json")
+    }
+
+    /// The manifest; `None` when there is none.
+    ///
+    /// # Errors
+    /// An unreadable or foreign file.
+    pub fn manifest(&self) -> Result<Option<Manifest>, StudyError> {
+        let path = self.manifest_file();
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StudyError::file(&path)(error)),
+        };
+        let manifest: Manifest = serde_json::from_str(&text)
+            .map_err(|e| StudyError::content(&path, format!("this is no study of leafgp: {e}")))?;
+        if manifest.format != FORMAT {
+            let message = format!("format {} is not format {FORMAT}", manifest.format);
+            return Err(StudyError::content(&path, message));
+        }
+        Ok(Some(manifest))
+    }
+
+    /// Writes the manifest, whole.
+    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StudyError> {
+        std::fs::create_dir_all(&self.path).map_err(StudyError::file(&self.path))?;
+        let path = self.manifest_file();
+        let value = serde_json::to_value(manifest).expect("a manifest is plain data");
+        write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
+    }
+}

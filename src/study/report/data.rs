@@ -1,0 +1,121 @@
+//! The runs of a folder, as far as they are complete.
+
+use std::collections::BTreeMap;
+
+use super::super::manifest::{CaseEntry, Manifest, ProblemEntry};
+use super::super::record::{RunHeader, RunRecord, StepRecord, mixed};
+use super::super::{StudyError, StudyFolder};
+
+/// Everything a report is made of.
+#[derive(Debug)]
+pub(super) struct Data {
+    pub(super) manifest: Manifest,
+    /// Of each case, in the manifest's order.
+    pub(super) cases: Vec<CaseData>,
+}
+
+/// The complete runs of a case.
+#[derive(Debug)]
+pub(super) struct CaseData {
+    pub(super) problem: String,
+    pub(super) method: String,
+    pub(super) runs: Vec<Run>,
+}
+
+/// A complete run.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) seed: u64,
+    /// 1 or -1: times the best value it is to be minimised.
+    sign: f64,
+    /// First points of the run.
+    initial: usize,
+    pub(super) steps: Vec<StepRecord>,
+    /// Seconds of the proposals after the first points, where they are known.
+    pub(super) seconds: Vec<f64>,
+}
+
+impl Data {
+    pub(super) fn load(folder: &StudyFolder) -> Result<Self, StudyError> {
+        let manifest = folder.manifest()?.ok_or_else(|| {
+            StudyError::content(&folder.manifest_file(), "there is no such file: this is no study's folder")
+        })?;
+        let mut cases = Vec::with_capacity(manifest.cases.len());
+        for case in &manifest.cases {
+            let problem = manifest.problem(&case.problem).ok_or_else(|| {
+                let message = format!("a case names the problem {:?}, which is not listed", case.problem);
+                StudyError::content(&folder.manifest_file(), message)
+            })?;
+            let mut runs = Vec::new();
+            for &seed in &manifest.seeds {
+                runs.extend(load_run(folder, case, problem, seed)?);
+            }
+            cases.push(CaseData { problem: case.problem.clone(), method: case.method.clone(), runs });
+        }
+        Ok(Self { manifest, cases })
+    }
+
+    /// The cases of a problem, in the order of methods.
+    pub(super) fn cases_of<'a>(&'a self, problem: &'a str) -> impl Iterator<Item = &'a CaseData> {
+        self.cases.iter().filter(move |case| case.problem == problem)
+    }
+}
+
+/// A run, when it is complete.
+fn load_run(
+    folder: &StudyFolder,
+    case: &CaseEntry,
+    problem: &ProblemEntry,
+    seed: u64,
+) -> Result<Option<Run>, StudyError> {
+    let path = folder.run_file(&case.problem, &case.method, seed);
+    let Some(record) = RunRecord::read(&path)? else { return Ok(None) };
+    let header = RunHeader::new(&case.problem, &case.method, seed, &case.fingerprint);
+    if record.header != header {
+        return Err(mixed(&path, &record.header, &header));
+    }
+    if record.steps.len() < problem.evaluations {
+        return Ok(None);
+    }
+    let mut steps = record.steps;
+    steps.truncate(problem.evaluations);
+    let times = read_times(folder, case, seed);
+    let later = steps.iter().filter(|step| step.iteration > 0);
+    let seconds = later.filter_map(|step| times.get(&step.evaluation).copied()).collect();
+    let sign = if problem.goal == "maximize" { -1.0 } else { 1.0 };
+    Ok(Some(Run { seed, sign, initial: problem.initial, steps, seconds }))
+}
+
+/// Seconds of each proposal by evaluation; the last one counts. Times are a courtesy: what cannot be read is not there.
+fn read_times(folder: &StudyFolder, case: &CaseEntry, seed: u64) -> BTreeMap<usize, f64> {
+    let path = folder.timing_file(&case.problem, &case.method, seed);
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let entry = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some((value["evaluation"].as_u64()? as usize, value["propose_seconds"].as_f64()?))
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+impl Run {
+    /// Number of iterations after the first points.
+    pub(super) fn iterations(&self) -> usize {
+        self.steps.len().saturating_sub(self.initial)
+    }
+
+    /// The best feasible value after an iteration, to be minimised; infinite while there is none. Iteration 0 is the end of the first points.
+    pub(super) fn best_after(&self, iteration: usize) -> f64 {
+        let step = (self.initial + iteration).min(self.steps.len()).checked_sub(1);
+        step.and_then(|step| self.steps[step].best).map_or(f64::INFINITY, |best| self.sign * best)
+    }
+
+    /// The best feasible value of the whole run, to be minimised.
+    pub(super) fn result(&self) -> f64 {
+        self.best_after(self.iterations())
+    }
+
+    /// Turns a value to be minimised into the objective's own direction.
+    pub(super) fn in_own_direction(&self, value: f64) -> f64 {
+        self.sign * value
+    }
+}
