@@ -504,7 +504,7 @@ fn the_time_limit_reaches_into_the_constraints() {
     }
     match optimizer.ask() {
         Ok(suggestion) => {
-            assert_eq!(check_reverse_convex(&print(optimizer.problem(), &suggestion.point)), Ok(()))
+            assert_eq!(check_reverse_convex(&print(optimizer.problem(), &suggestion.point)), Ok(()));
         }
         Err(error) => assert!(matches!(error, EngineError::NoIncumbent { .. }), "{error:?}"),
     }

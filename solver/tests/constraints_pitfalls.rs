@@ -361,7 +361,7 @@ fn coefficients_that_overflow_when_merged_are_decided() {
         let set = build(&unit, &[text]);
         match set.decide(&Region::full(&unit), Limits::default()) {
             Decision::Feasible(x) => {
-                assert!(feasible && set.is_feasible(&x, Tolerance::Produce), "{text}: {x:?}")
+                assert!(feasible && set.is_feasible(&x, Tolerance::Produce), "{text}: {x:?}");
             }
             Decision::Infeasible => assert!(!feasible, "{text}"),
             Decision::Undecided(why) => panic!("{text}: {why}"),
