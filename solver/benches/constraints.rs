@@ -1,5 +1,5 @@
 //! Tables of projection, decision and contraction on the paper's constraint sets:
-//! `cargo bench -p leafgp-solver --bench constraints [-- SET...]`.
+//! `cargo bench -p leafgp-solver --bench constraints [-- TABLE... SET...]`, a table being `contract`, `decide` or `project`.
 //!
 //! Projection: random points of the whole domain, global to a gap of 1e-4. Decision: random boxes of 100 % to 2 % of each range, half of
 //! them around a feasible point.
@@ -156,17 +156,27 @@ fn contract(name: &str, set: &Constraints) {
 }
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    const TABLES: [&str; 3] = ["contract", "decide", "project"];
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|a| !a.starts_with('-')).map(|a| a.to_lowercase()).collect();
+    let (tables, names): (Vec<_>, Vec<_>) = wanted.iter().partition(|w| TABLES.contains(&w.as_str()));
+    let is_wanted = |table: &str| tables.is_empty() || tables.iter().any(|t| *t == table);
     let chosen: Vec<_> = sets::all()
         .into_iter()
         .filter(|(name, _)| {
-            wanted.is_empty() || wanted.iter().any(|w| name.to_lowercase().starts_with(&w.to_lowercase()))
+            names.is_empty() || names.iter().any(|w| name.to_lowercase().starts_with(w.as_str()))
         })
         .collect();
-    println!("contraction");
-    chosen.iter().for_each(|(name, set)| contract(name, set));
-    println!("\ndecision of {BOXES} boxes, 100 % to 2 % wide");
-    chosen.iter().for_each(|(name, set)| decide(name, set));
-    println!("\nprojection of {POINTS} random points, gap {GAP}");
-    chosen.iter().for_each(|(name, set)| project(name, set));
+    if is_wanted("contract") {
+        println!("contraction");
+        chosen.iter().for_each(|(name, set)| contract(name, set));
+    }
+    if is_wanted("decide") {
+        println!("\ndecision of {BOXES} boxes, 100 % to 2 % wide");
+        chosen.iter().for_each(|(name, set)| decide(name, set));
+    }
+    if is_wanted("project") {
+        println!("\nprojection of {POINTS} random points, gap {GAP}");
+        chosen.iter().for_each(|(name, set)| project(name, set));
+    }
 }

@@ -1,5 +1,7 @@
 //! What values a variable may take.
 
+use crate::interval::{ceil, floor};
+
 /// The allowed values of one variable. A point is a `&[f64]` in variable order; a category stands as its level index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Domain {
@@ -129,7 +131,7 @@ impl Domain {
         let x = x.max(lower);
         match self {
             Self::Continuous { .. } => Some(x),
-            Self::Integer { .. } | Self::Categorical { .. } => Some(x.ceil()),
+            Self::Integer { .. } | Self::Categorical { .. } => Some(ceil(x)),
             Self::Grid(grid) => {
                 let rank = grid.rank(x);
                 if rank > 0 && grid.value(rank - 1) == x { Some(x) } else { Some(grid.value(rank)) }
@@ -147,7 +149,7 @@ impl Domain {
         let x = x.min(upper);
         match self {
             Self::Continuous { .. } => Some(x),
-            Self::Integer { .. } | Self::Categorical { .. } => Some(x.floor()),
+            Self::Integer { .. } | Self::Categorical { .. } => Some(floor(x)),
             Self::Grid(grid) => Some(grid.value(grid.rank(x) - 1)),
             Self::Discrete(values) => Some(values[values.partition_point(|&v| v <= x) - 1]),
         }

@@ -16,28 +16,33 @@ pub struct Interval {
 const LOOSE: f64 = 4.0 * f64::EPSILON;
 
 /// `a + b` rounded down.
+#[inline]
 fn add_down(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if sum.is_finite() && sum_error(a, b, sum) >= 0.0 { sum } else { sum.next_down() }
 }
 
 /// `a + b` rounded up.
+#[inline]
 fn add_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if sum.is_finite() && sum_error(a, b, sum) <= 0.0 { sum } else { sum.next_up() }
 }
 
 /// The exact `a + b - sum` (Knuth's two-sum).
+#[inline]
 fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
     let b_part = sum - a;
     (a - (sum - b_part)) + (b - b_part)
 }
 
+#[inline]
 fn whole_below_2_53(x: f64) -> bool {
     x.abs() < 9.007_199_254_740_992e15 && x as i64 as f64 == x
 }
 
 /// A product that is certainly exact: nothing to round.
+#[inline]
 fn is_exact_product(a: f64, b: f64, product: f64) -> bool {
     a.abs() == 1.0
         || b.abs() == 1.0
@@ -45,6 +50,7 @@ fn is_exact_product(a: f64, b: f64, product: f64) -> bool {
 }
 
 /// `a * b` with `0 * inf = 0`, rounded down.
+#[inline]
 fn mul_down(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 {
         return 0.0;
@@ -58,6 +64,7 @@ fn mul_down(a: f64, b: f64) -> f64 {
 }
 
 /// `a * b` with `0 * inf = 0`, rounded up.
+#[inline]
 fn mul_up(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 {
         return 0.0;
@@ -66,11 +73,31 @@ fn mul_up(a: f64, b: f64) -> f64 {
     if is_exact_product(a, b, product) || product == f64::INFINITY { product } else { product.next_up() }
 }
 
+/// The largest whole number `<= x`. Whole numbers, the usual case, need no library call.
+#[inline]
+pub(crate) fn floor(x: f64) -> f64 {
+    if whole_below_2_53(x) { x } else { x.floor() }
+}
+
+/// The smallest whole number `>= x`.
+#[inline]
+pub(crate) fn ceil(x: f64) -> f64 {
+    if whole_below_2_53(x) { x } else { x.ceil() }
+}
+
+/// Whether a whole exponent is even.
+pub(crate) fn is_even(exponent: f64) -> bool {
+    // Beyond 2^53 every float is even.
+    exponent.abs() >= 9.007_199_254_740_992e15 || exponent as i64 % 2 == 0
+}
+
 /// Zero stays zero: products that underflow to it are not distinguished from it.
+#[inline]
 fn down4(x: f64) -> f64 {
     if x == 0.0 { x } else { x - x.abs() * LOOSE - f64::MIN_POSITIVE }
 }
 
+#[inline]
 fn up4(x: f64) -> f64 {
     if x == 0.0 { x } else { x + x.abs() * LOOSE + f64::MIN_POSITIVE }
 }
@@ -82,36 +109,43 @@ impl Interval {
     pub const ENTIRE: Self = Self { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
     /// `[lo, hi]`.
+    #[inline]
     pub fn new(lo: f64, hi: f64) -> Self {
         Self { lo, hi }
     }
 
     /// `[x, x]`; empty for NaN.
+    #[inline]
     pub fn point(x: f64) -> Self {
         if x.is_nan() { Self::EMPTY } else { Self { lo: x, hi: x } }
     }
 
     /// True when there is no element.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.lo > self.hi
     }
 
     /// True for a single element.
+    #[inline]
     pub fn is_point(self) -> bool {
         self.lo == self.hi
     }
 
     /// Membership.
+    #[inline]
     pub fn contains(self, x: f64) -> bool {
         self.lo <= x && x <= self.hi
     }
 
     /// True when every element is in `other`.
+    #[inline]
     pub fn is_subset(self, other: Self) -> bool {
         self.is_empty() || (other.lo <= self.lo && self.hi <= other.hi)
     }
 
     /// `hi - lo`, 0 when empty.
+    #[inline]
     pub fn width(self) -> f64 {
         if self.is_empty() { 0.0 } else { self.hi - self.lo }
     }
@@ -127,17 +161,20 @@ impl Interval {
     }
 
     /// Largest absolute value, 0 when empty.
+    #[inline]
     pub fn magnitude(self) -> f64 {
         if self.is_empty() { 0.0 } else { self.lo.abs().max(self.hi.abs()) }
     }
 
     /// Common elements.
+    #[inline]
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self { lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
     }
 
     /// The smallest interval that holds both.
+    #[inline]
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         if self.is_empty() {
@@ -150,12 +187,14 @@ impl Interval {
     }
 
     /// Widened by a few floats: holds the exact result of an operation whose rounded result is in `self`.
+    #[inline]
     #[must_use]
     pub fn loosened(self) -> Self {
         if self.is_empty() { self } else { Self { lo: down4(self.lo), hi: up4(self.hi) } }
     }
 
     /// Widened by `slack >= 0` on both sides.
+    #[inline]
     #[must_use]
     pub fn widened(self, slack: f64) -> Self {
         if self.is_empty() || slack == 0.0 {
@@ -166,9 +205,10 @@ impl Interval {
     }
 
     /// The hull of the whole numbers inside.
+    #[inline]
     #[must_use]
     pub fn rounded(self) -> Self {
-        Self { lo: self.lo.ceil(), hi: self.hi.floor() }
+        Self { lo: ceil(self.lo), hi: floor(self.hi) }
     }
 
     /// Square root of the part that has one.
@@ -201,6 +241,7 @@ impl Interval {
     }
 
     /// Absolute value.
+    #[inline]
     #[must_use]
     pub fn abs(self) -> Self {
         if self.is_empty() || self.lo >= 0.0 {
@@ -213,6 +254,7 @@ impl Interval {
     }
 
     /// Minimum of an element of each.
+    #[inline]
     #[must_use]
     pub fn min(self, other: Self) -> Self {
         if self.is_empty() || other.is_empty() {
@@ -223,6 +265,7 @@ impl Interval {
     }
 
     /// Maximum of an element of each.
+    #[inline]
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         if self.is_empty() || other.is_empty() {
@@ -233,18 +276,21 @@ impl Interval {
     }
 
     /// Largest whole numbers below.
+    #[inline]
     #[must_use]
     pub fn floor(self) -> Self {
-        if self.is_empty() { self } else { Self { lo: self.lo.floor(), hi: self.hi.floor() } }
+        if self.is_empty() { self } else { Self { lo: floor(self.lo), hi: floor(self.hi) } }
     }
 
     /// Smallest whole numbers above.
+    #[inline]
     #[must_use]
     pub fn ceil(self) -> Self {
-        if self.is_empty() { self } else { Self { lo: self.lo.ceil(), hi: self.hi.ceil() } }
+        if self.is_empty() { self } else { Self { lo: ceil(self.lo), hi: ceil(self.hi) } }
     }
 
     /// Square.
+    #[inline]
     #[must_use]
     pub fn sqr(self) -> Self {
         let a = self.abs();
@@ -275,7 +321,7 @@ impl Interval {
                 Self { lo: down4(raise(x.lo)).max(0.0), hi: up4(raise(x.hi)) }
             };
         }
-        if exponent % 2.0 == 0.0 {
+        if is_even(exponent) {
             let a = self.abs();
             return Self { lo: down4(raise(a.lo)).max(0.0), hi: up4(raise(a.hi)) };
         }
@@ -309,7 +355,7 @@ impl Interval {
         if exponent.fract() != 0.0 {
             return self.intersect(positive(z));
         }
-        if exponent % 2.0 == 0.0 {
+        if is_even(exponent) {
             let branch = positive(z);
             return self.intersect(branch).hull(self.intersect(-branch));
         }
@@ -367,12 +413,14 @@ impl Interval {
 }
 
 /// Whole quotients of whole numbers by ±1 and the like are rare: only signed infinities need no rounding.
+#[inline]
 fn is_exact_quotient(numerator: f64, quotient: f64) -> bool {
     quotient.is_infinite() || quotient.abs() == numerator.abs()
 }
 
 impl std::ops::Neg for Interval {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         Self { lo: -self.hi, hi: -self.lo }
     }
@@ -380,6 +428,7 @@ impl std::ops::Neg for Interval {
 
 impl std::ops::Add for Interval {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         if self.is_empty() || other.is_empty() {
             return Self::EMPTY;
@@ -390,6 +439,7 @@ impl std::ops::Add for Interval {
 
 impl std::ops::Sub for Interval {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         self + -other
     }
@@ -397,6 +447,7 @@ impl std::ops::Sub for Interval {
 
 impl std::ops::Mul for Interval {
     type Output = Self;
+    #[inline]
     fn mul(self, other: Self) -> Self {
         if self.is_empty() || other.is_empty() {
             return Self::EMPTY;
@@ -416,9 +467,12 @@ impl std::ops::Mul for Interval {
 
 impl std::ops::Mul<f64> for Interval {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: f64) -> Self {
-        if self.is_empty() {
+        if factor == 1.0 || self.is_empty() {
             self
+        } else if factor == -1.0 {
+            -self
         } else if factor >= 0.0 {
             Self { lo: mul_down(self.lo, factor), hi: mul_up(self.hi, factor) }
         } else {
@@ -429,6 +483,7 @@ impl std::ops::Mul<f64> for Interval {
 
 impl std::ops::Div for Interval {
     type Output = Self;
+    #[inline]
     fn div(self, other: Self) -> Self {
         let (first, second) = self.quotient_parts(other);
         first.hull(second)

@@ -221,7 +221,7 @@ fn redundant_and_empty_constraints_are_found() {
         &["x1 + x2 <= 8", "x1 >= 0", "x1 + x2 <= 9", "x3^2 >= 4", "x3 >= 1.9 or x3 <= 1"],
     );
     assert_eq!(set.always_true(), [1]);
-    assert_eq!(set.redundant(), [1, 2, 4]);
+    assert_eq!(set.redundant(Limits { nodes: 500, ..Limits::default() }), [1, 2, 4]);
 }
 
 #[test]

@@ -108,8 +108,8 @@ fn boxes_around_feasible_points_are_never_refuted() {
     sets.push(("G18", g18()));
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for (name, set) in sets {
-        let points = set.design(6, &[], &[], &mut rng, Limits::default());
-        assert!(points.len() == 6, "{name}");
+        let points = set.design(4, &[], &[], &mut rng, Limits::default());
+        assert!(points.len() == 4, "{name}");
         let limits = Limits { nodes: 300, ..Limits::default() };
         for x in &points {
             for share in [1.0, 0.3, 0.05, 1e-3, 1e-6, 1e-9, 1e-12, 0.0] {
@@ -197,6 +197,71 @@ fn integer_equations_are_refuted_by_their_divisor() {
     assert!(matches!(other.decide(&Region::full(&domains), Limits::default()), Decision::Feasible(_)));
 }
 
+/// Decided in one node, by divisors alone.
+fn is_refuted_at_once(domains: &[Domain], constraint: &str) -> bool {
+    let set = build(domains, &[constraint]);
+    set.decide(&Region::full(domains), Limits { nodes: 1, ..Limits::default() }) == Decision::Infeasible
+}
+
+fn is_feasible(domains: &[Domain], constraint: &str) -> bool {
+    let set = build(domains, &[constraint]);
+    matches!(
+        set.decide(&Region::full(domains), Limits { nodes: 50, ..Limits::default() }),
+        Decision::Feasible(_)
+    )
+}
+
+#[test]
+fn equations_in_decimals_are_refuted_by_their_divisor_too() {
+    let integers = vec![Domain::Integer { lower: -1e6, upper: 1e6 }; 3];
+    for (bad, good) in [
+        ("0.3*x0 == 1", "0.3*x0 == 1.2"),
+        ("0.3*x0 + 0.6*x1 == 1", "0.3*x0 + 0.6*x1 == 0.9"),
+        ("0.25*x0 + 0.5*x1 == 0.1", "0.25*x0 + 0.5*x1 == 0.75"),
+        ("x0/3 + x1/6 == 1/4", "x0/3 + x1/6 == 1/2"),
+        ("x0*x1/4 - x2 == 0.3", "x0*x1/4 - x2 == 0.25"),
+        // Whatever the sides, and whichever unit.
+        ("1e-3*x0 == 0.0005 + 0.01*x1", "1e-3*x0 == 0.005 + 0.01*x1"),
+    ] {
+        assert!(is_refuted_at_once(&integers, bad), "{bad}");
+        assert!(!is_refuted_at_once(&integers, good) && is_feasible(&integers, good), "{good}");
+    }
+    // Below the tolerance of equalities nothing is refuted: n / 1e10 can be printed as any number.
+    assert!(!is_refuted_at_once(&integers, "1e-10*x0 == 1.5e-10"));
+    // An alternative that cannot be leaves the other.
+    let set = build(&integers, &["0.3*x0 == 1 or x0 >= 5"]);
+    let mut region = Region::full(&integers);
+    assert!(set.contract(&mut region));
+    assert_eq!(region.0[0], Range::Interval { lower: 5.0, upper: 1e6 });
+}
+
+#[test]
+fn steps_and_lists_have_divisors() {
+    let tenths = |first, step, count| Domain::Grid(leafgp_solver::Grid::new(first, step, 1, count).unwrap());
+    let grids = [tenths(1, 2, 40), tenths(0, 4, 40)];
+    // 0.1 + 0.2 k + 0.4 l is an odd number of tenths.
+    assert!(is_refuted_at_once(&grids, "2*x0 + x1 == 3.2"));
+    assert!(is_refuted_at_once(&grids, "1.5*x0 + 0.5*x1 == 3.3"));
+    assert!(is_feasible(&grids, "1.5*x0 + 0.5*x1 == 3.15"));
+    let lists = [Domain::Discrete(vec![0.0, 12.0, 24.0, 48.0]), Domain::Discrete(vec![0.5, 1.25, 2.0])];
+    assert!(is_refuted_at_once(&lists, "x0 == 12*x1 + 1"));
+    assert!(is_feasible(&lists, "x0 == 12*x1"));
+    // A quantity that must be whole.
+    let variable = Variable {
+        name: "n".into(),
+        domain: Domain::Integer { lower: 0.0, upper: 1e6 },
+        level_names: vec![],
+    };
+    let whole = |text: &str| {
+        let mut builder = ConstraintsBuilder::new(vec![variable.clone()]).unwrap();
+        builder.define("size", text, true).unwrap();
+        let set = builder.build();
+        set.decide(&Region::full(set.domains()), Limits { nodes: 1, ..Limits::default() })
+    };
+    assert_eq!(whole("n/2 + 0.25"), Decision::Infeasible);
+    assert!(matches!(whole("n/2 + 1.5"), Decision::Feasible(_)));
+}
+
 #[test]
 fn a_centre_between_integers_is_as_far_as_the_nearest_one() {
     let domains = [Domain::Integer { lower: 0.0, upper: 10.0 }, continuous(0.0, 1.0)];
@@ -280,4 +345,78 @@ fn unit_rows_hold_in_plain_arithmetic_and_grids_in_steps() {
         grid.decide(&Region::full(grid.domains()), Limits::default()),
         Decision::Feasible(vec![1.1, 2.2])
     );
+}
+
+#[test]
+fn coefficients_that_overflow_when_merged_are_decided() {
+    let unit = [continuous(0.0, 1.0)];
+    for (text, feasible) in [
+        ("x0*1e308*10 <= 1", true),
+        ("x0*1e308*10 >= 1", true),
+        ("x0*1e308*10 <= -1", false),
+        ("1e308*x0 + 1e308*x0 + 1e308*x0 >= 1", true),
+        ("x0/1e-308/10 <= 1", true),
+        ("(x0 + 1)/1e-308/1e-10 <= 1", false),
+    ] {
+        let set = build(&unit, &[text]);
+        match set.decide(&Region::full(&unit), Limits::default()) {
+            Decision::Feasible(x) => {
+                assert!(feasible && set.is_feasible(&x, Tolerance::Produce), "{text}: {x:?}");
+            }
+            Decision::Infeasible => assert!(!feasible, "{text}"),
+            Decision::Undecided(why) => panic!("{text}: {why}"),
+        }
+    }
+}
+
+#[test]
+fn a_number_compared_with_itself_is_decided() {
+    let domains = [continuous(-1.0, 1.0), Domain::Integer { lower: 0.0, upper: 5.0 }];
+    for (text, feasible) in [
+        ("x0 != x0", false),
+        ("x0 < x0", false),
+        ("x0 > x0", false),
+        ("x0 == x0", true),
+        ("x0 <= x0", true),
+        ("x0/x1 != x0/x1", false),
+        ("not (x0 == x0)", false),
+        ("exp(x0) + x1 < exp(x0) + x1", false),
+    ] {
+        let set = build(&domains, &[text]);
+        let decision = set.decide(&Region::full(&domains), Limits { nodes: 5, ..Limits::default() });
+        assert_eq!(matches!(decision, Decision::Feasible(_)), feasible, "{text}: {decision:?}");
+        assert_eq!(decision == Decision::Infeasible, !feasible, "{text}: {decision:?}");
+    }
+}
+
+/// Reals `x0..` in `[0, upper]` with a budget and a reverse convex demand: `sum(x) <= budget`, `sum(x^2) >= demand`.
+fn reverse_convex(n: usize, upper: f64, budget: f64, demand: f64) -> Constraints {
+    let squares: Vec<String> = (0..n).map(|i| format!("x{i}^2")).collect();
+    let demand = format!("{} >= {demand}", squares.join(" + "));
+    build(&vec![continuous(0.0, upper); n], &[&format!("sum(x0..x{}) <= {budget}", n - 1), &demand])
+}
+
+#[test]
+fn reverse_convex_demands_over_many_reals_are_met_in_few_nodes() {
+    let few = || Limits { nodes: 5, ..Limits::default() };
+    for (upper, budget, demand) in [(1.0, 20.0, 9.0), (0.5, 20.0, 9.0), (0.46, 20.0, 9.0), (0.5, 20.0, 9.9)] {
+        let set = reverse_convex(60, upper, budget, demand);
+        let full = Region::full(set.domains());
+        let decision = set.decide(&full, few());
+        assert!(matches!(decision, Decision::Feasible(_)), "{upper} {budget} {demand}: {decision:?}");
+        // From equal values, which are stationary.
+        let projection = set.project(&full, &[0.25; 60], 1e-4, Limits { nodes: 20, ..Limits::default() });
+        assert!(projection.nearest.is_some());
+    }
+    // 0.4 * 20 = 8: no vertex reaches 9.
+    let none = reverse_convex(60, 0.4, 20.0, 9.0);
+    assert_eq!(none.decide(&Region::full(none.domains()), few()), Decision::Infeasible);
+    // Products instead of squares, and two demands at once.
+    let products: Vec<String> = (0..30).map(|i| format!("x{}*x{}", 2 * i, 2 * i + 1)).collect();
+    let set = build(
+        &vec![continuous(0.0, 0.5); 60],
+        &["sum(x0..x59) <= 14", &format!("{} >= 3", products.join(" + ")), "x0^2 + x7^2 + x30^2 >= 0.45"],
+    );
+    let decision = set.decide(&Region::full(set.domains()), few());
+    assert!(matches!(decision, Decision::Feasible(_)), "{decision:?}");
 }

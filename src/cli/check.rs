@@ -19,6 +19,10 @@ use crate::problem::{Problem, format_number};
 const INTEGRALITY: &str =
     " (because of whole numbers, steps or lists: with the values between they could hold)";
 
+/// Nodes spent on each constraint, and time on all of them, to see whether it follows from the others.
+const IDLE_NODES: usize = 200;
+const IDLE_TIME: Duration = Duration::from_secs(2);
+
 /// Whether the problem has a feasible point.
 #[derive(Clone, Debug, PartialEq)]
 enum Feasibility {
@@ -47,15 +51,17 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     }
     let history = if file.path().exists() { Some(read_history(&file, &problem, output)?) } else { None };
     let feasibility = decide(&problem);
-    if let Feasibility::Point(_) = feasibility {
-        for warning in idle_constraints(&problem) {
-            output.warning(&format!("{}: {warning}", args.problem.file.display()));
-        }
+    let idle = match feasibility {
+        Feasibility::Point(_) => idle_constraints(&problem),
+        _ => Vec::new(),
+    };
+    for warning in &idle {
+        output.warning(&format!("{}: {warning}", args.problem.file.display()));
     }
     match args.format {
         Format::Table => write_text(&problem, history.as_ref(), &feasibility, output)?,
         Format::Json => {
-            let report = to_json(&problem, history.as_ref(), &feasibility);
+            let report = to_json(&problem, history.as_ref(), &feasibility, &idle);
             output.json(&report)?;
         }
     }
@@ -100,10 +106,22 @@ fn idle_constraints(problem: &Problem) -> Vec<String> {
     let constraints = &problem.constraints;
     // The user's own come last, after whole-valued quantities and hierarchies, which may well exclude nothing.
     let first = constraints.len() - problem.expressions.len();
-    let always = constraints.always_true().into_iter().filter(|&i| i >= first);
-    always
-        .map(|i| format!("constraint {:?} holds everywhere: it excludes nothing", constraints.name(i)))
-        .collect()
+    let always = constraints.always_true();
+    let limits =
+        Limits { nodes: IDLE_NODES, deadline: Instant::now().checked_add(IDLE_TIME), ..Limits::default() };
+    let mut idle = constraints.redundant(limits);
+    idle.extend(&always);
+    idle.sort_unstable();
+    idle.dedup();
+    let why = |i: usize| {
+        let name = constraints.name(i);
+        if always.contains(&i) {
+            format!("constraint {name:?} holds everywhere: it excludes nothing")
+        } else {
+            format!("constraint {name:?} follows from the others: it excludes nothing more")
+        }
+    };
+    idle.into_iter().filter(|&i| i >= first).map(why).collect()
 }
 
 fn names(problem: &Problem, constraints: &[usize]) -> Vec<String> {
@@ -201,7 +219,12 @@ fn faults(problem: &Problem, row: &Row) -> Vec<String> {
         .collect()
 }
 
-fn to_json(problem: &Problem, history: Option<&History>, feasibility: &Feasibility) -> Value {
+fn to_json(
+    problem: &Problem,
+    history: Option<&History>,
+    feasibility: &Feasibility,
+    idle: &[String],
+) -> Value {
     let (feasible, point, conflict, reason) = match feasibility {
         Feasibility::Point(point) => {
             (json!(true), json!(problem.point_to_json(point)), json!([]), Value::Null)
@@ -234,9 +257,7 @@ fn to_json(problem: &Problem, history: Option<&History>, feasibility: &Feasibili
         |(i, row, value)| json!({ "row": i + 1, "point": problem.point_to_json(&row.point), "value": value }),
     );
     let mut warnings = problem.warnings.clone();
-    if let Feasibility::Point(_) = feasibility {
-        warnings.extend(idle_constraints(problem));
-    }
+    warnings.extend(idle.iter().cloned());
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
     json!({
         "name": problem.name, "objective": problem.objective.name, "goal": problem.objective.goal.as_str(),

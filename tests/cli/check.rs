@@ -64,6 +64,19 @@ fn a_contradiction_exits_1_and_names_its_constraints() {
 }
 
 #[test]
+fn a_constraint_that_follows_from_the_others_is_a_warning() {
+    let folder = Folder::with_problem(&format!(
+        "{PROBLEM}[constraints]\nstrict = \"2*x + n <= 4\"\nloose = \"2*x + n <= 4.5\"\nother = \"x >= 0.3\"\n"
+    ));
+    let run = folder.run(&["check", "p.toml"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("\"loose\" follows from the others"), "{}", run.stderr);
+    assert!(!run.stderr.contains("strict") && !run.stderr.contains("\"other\""), "{}", run.stderr);
+    let (_, report) = report(&folder);
+    assert_eq!(report.warnings.len(), 1);
+}
+
+#[test]
 fn a_constraint_that_excludes_nothing_is_a_warning() {
     let folder = Folder::with_problem(&format!(
         "{PROBLEM}[constraints]\nidle = \"x + n <= 11\"\nbusy = \"x + n <= 9\"\n"

@@ -9,8 +9,6 @@ use crate::expr::{Comparison, Condition, Number, NumberId};
 use crate::interval::Interval;
 use crate::region::{Range, Region};
 
-/// Nodes spent on the question whether one constraint follows from the others.
-const REDUNDANCY_NODES: usize = 500;
 /// Nodes spent on the question whether a divisor can be zero.
 const DIVISOR_NODES: usize = 500;
 
@@ -116,15 +114,18 @@ impl Constraints {
 
     /// Constraints that follow from the others (always true ones included). Each is judged against all others; of two that say the
     /// same, the later is listed. Conditions of variables' activity and constraints that may be undefined (which the others need not
-    /// exclude) are not judged; of an infeasible set, only what is always true is listed.
-    pub fn redundant(&self) -> Vec<usize> {
-        let limits = Limits { nodes: REDUNDANCY_NODES, ..Limits::default() };
+    /// exclude) are not judged; of an infeasible set, only what is always true is listed. The node limit holds for each trial, one for
+    /// each constraint; what they do not decide is not listed.
+    pub fn redundant(&self, limits: Limits) -> Vec<usize> {
         let mut kept: Vec<usize> = (0..self.len()).collect();
         if self.decide(&Region::full(&self.domains), limits.clone()) == Decision::Infeasible {
             return self.always_true();
         }
         let mut found = Vec::new();
         for c in (0..self.len()).rev() {
+            if limits.must_stop() {
+                break;
+            }
             let is_hierarchy = self.hierarchy.iter().any(|h| h.constraint == c);
             let (defined, _) = self.over_the_domains(c);
             if !defined

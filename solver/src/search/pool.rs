@@ -66,8 +66,10 @@ impl Undecided {
     }
 }
 
-/// Effort spent on deciding one final cell.
+/// Effort spent on deciding one final cell: search nodes when up to so many variables are free, fewer when more are, because each node
+/// costs more and each split says less.
 const DECIDE_NODES: usize = 5_000;
+const DECIDE_VARIABLES: usize = 12;
 
 /// Evaluates a point without looking at constraints; `None` when a leaf limit or an exclusion forbids it.
 pub(crate) fn evaluate(model: &Model<'_>, x: Vec<f64>) -> Option<Found> {
@@ -141,7 +143,9 @@ pub(crate) fn decide(
     if constraints.is_feasible(middle, Tolerance::Produce) {
         return Decision::Feasible(middle.to_vec());
     }
-    let limits = Limits { nodes: limits.nodes.min(DECIDE_NODES), ..limits.clone() };
+    let free = region.0.iter().filter(|range| !range.is_fixed()).count();
+    let nodes = DECIDE_NODES * DECIDE_VARIABLES / free.max(DECIDE_VARIABLES);
+    let limits = Limits { nodes: limits.nodes.min(nodes), ..limits.clone() };
     match constraints.decide(region, limits) {
         Decision::Feasible(x) => {
             let in_domains = model.problem.domains.iter().zip(&x).all(|(domain, &v)| domain.contains(v));

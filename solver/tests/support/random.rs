@@ -74,6 +74,13 @@ fn grow(
     at
 }
 
+/// A forest over any domains.
+pub fn random_forest(rng: &mut ChaCha8Rng, domains: &[Domain], n_trees: usize) -> Forest {
+    let mut known = vec![];
+    let trees = (0..n_trees).map(|_| random_tree(rng, domains, &mut known)).collect();
+    Forest::new(trees, domains).unwrap()
+}
+
 fn random_value(rng: &mut ChaCha8Rng, domain: &Domain) -> f64 {
     let (lower, upper) = domain.bounds();
     domain.nearest(rng.random_range(lower - 0.01..upper + 0.01), lower, upper).unwrap()

@@ -1,9 +1,12 @@
-//! Feasible points near a start: Gauss-Newton on the violated constraints, and sequential quadratic programming towards the centre.
+//! Feasible points near a start: Gauss-Newton on the violated constraints, steps to vertices where it gets stuck, and sequential quadratic
+//! programming towards the centre.
 
+mod ascent;
 mod gauss_newton;
 mod point;
 mod sqp;
 
+pub(super) use ascent::ascend;
 pub(super) use gauss_newton::gauss_newton;
 pub(super) use point::{Atom, Point};
 pub(super) use sqp::sqp;

@@ -64,6 +64,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
     }
     model.users = vec![Vec::new(); domains.len()];
     describe(&mut model, domains);
+    model.find_lattices(domains);
     for r in 0..model.roots.len() {
         let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
         for &v in &variables {
@@ -308,10 +309,25 @@ impl Compiler<'_> {
                 }
             }
         }
+        if !sum.is_finite() {
+            // Coefficients that overflow when merged: the parts stay as they are.
+            sum = match *self.program.get(id) {
+                Number::Add(a, b) => self.unmerged(a, b, 1.0),
+                Number::Subtract(a, b) => self.unmerged(a, b, -1.0),
+                _ => sum,
+            };
+        }
         if self.shared[id.0 as usize] {
             self.forms.insert(id, sum.clone());
         }
         sum
+    }
+
+    /// `a + factor * b` as a sum of two nodes.
+    fn unmerged(&mut self, a: NumberId, b: NumberId, factor: f64) -> LinearForm {
+        let mut sum = LinearForm::node(self.number_node(a));
+        sum.add(&LinearForm::node(self.number_node(b)), factor);
+        sum.rounded(1)
     }
 
     /// The form of an operation that is no sum.
@@ -365,11 +381,15 @@ impl Compiler<'_> {
 
     fn product(&mut self, a: NumberId, b: NumberId) -> LinearForm {
         let (first, second) = (self.form(a), self.form(b));
-        if let Some(factor) = second.as_constant() {
-            return first.scaled(factor).rounded(1 + second.operations);
-        }
-        if let Some(factor) = first.as_constant() {
-            return second.scaled(factor).rounded(1 + first.operations);
+        for (form, other) in [(&first, &second), (&second, &first)] {
+            let Some(factor) = other.as_constant() else { continue };
+            let scaled = form.scaled(factor);
+            if scaled.is_finite() {
+                return scaled.rounded(1 + other.operations);
+            }
+            // An overflow of the coefficients need not be one of the values.
+            let (node, factor) = (self.node_of(form), self.operation(Operation::Constant(factor)));
+            return LinearForm::node(self.operation(Operation::Product(node.min(factor), node.max(factor))));
         }
         let operations = first.operations + second.operations + 1;
         let (node_a, factor_a) = self.factored(&first);
@@ -397,7 +417,12 @@ impl Compiler<'_> {
     fn quotient(&mut self, a: NumberId, b: NumberId) -> LinearForm {
         let (mut above, below) = (self.form(a), self.form(b));
         if let Some(divisor) = below.as_constant() {
-            return above.divided(divisor);
+            let quotient = above.clone().divided(divisor);
+            if quotient.is_finite() {
+                return quotient;
+            }
+            let (node, divisor) = (self.node_of(&above), self.operation(Operation::Constant(divisor)));
+            return LinearForm::node(self.operation(Operation::Quotient(node, divisor)));
         }
         let operations = above.operations + below.operations + 1;
         let (divisor, scale) = self.factored(&below);
@@ -532,8 +557,20 @@ impl Compiler<'_> {
                 Comparison::NotEqual => a != b,
             });
         }
+        if a == b {
+            // The same number on both sides: where it is undefined, no comparison holds.
+            match op {
+                Comparison::Less | Comparison::NotEqual => return Truth::Constant(false),
+                _ if matches!(self.program.get(a), Number::Variable(_)) => return Truth::Constant(true),
+                _ => {}
+            }
+        }
         let mut difference = left.clone();
         difference.add(&right, -1.0);
+        if !difference.is_finite() {
+            difference = LinearForm::node(self.node_of(&left));
+            difference.add(&LinearForm::node(self.node_of(&right)), -1.0);
+        }
         let node = self.node_of(&difference);
         let slack = if op == Comparison::Equal && !exact {
             self.equality_slack(&left, &right, node)

@@ -36,6 +36,12 @@ impl LinearForm {
         alone.then_some((node, coefficient))
     }
 
+    /// Whether no coefficient overflowed.
+    pub(super) fn is_finite(&self) -> bool {
+        let terms = self.terms.values().all(|(a, magnitude)| a.is_finite() && magnitude.is_finite());
+        terms && self.constant.is_finite() && self.constant_magnitude.is_finite()
+    }
+
     /// Adds `factor * other`.
     pub(super) fn add(&mut self, other: &Self, factor: f64) {
         let mut operations = 0;

@@ -5,11 +5,13 @@
 //! to the comparisons, implications are disjunctions, conjunctions at the root are split.
 
 mod compile;
+mod lattice;
 mod linear;
 mod schedule;
 
 use std::collections::BTreeMap;
 
+use lattice::Lattice;
 use smallvec::SmallVec;
 
 use crate::domain::Domain;
@@ -175,12 +177,33 @@ pub(super) struct Model {
     pub(super) divisors: Vec<Divisor>,
     /// Values over the whole domains.
     pub(super) initial: Vec<Interval>,
+    /// Of each node that must be zero, or whole, and is a sum over discrete values: what it can come to.
+    pub(super) lattices: BTreeMap<NodeId, Lattice>,
 }
 
 impl Model {
     /// Compiles conditions, each with the number of its constraint.
     pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, usize)]) -> Self {
         compile::compile(program, domains, pieces)
+    }
+
+    /// Finds the sums over discrete values that an equation or a demand to be whole is about.
+    fn find_lattices(&mut self, domains: &[Domain]) {
+        for truth in &self.truths {
+            let node = match *truth {
+                Truth::Compare { op: Comparison::Equal, difference, .. } => difference,
+                Truth::Integral(node) => match *self.operation(node) {
+                    Operation::Whole(inner) => inner,
+                    _ => node,
+                },
+                _ => continue,
+            };
+            if let Operation::Linear(linear) = self.operation(node)
+                && let Some(lattice) = Lattice::new(self, domains, linear)
+            {
+                self.lattices.insert(node, lattice);
+            }
+        }
     }
 
     pub(super) fn operation(&self, node: NodeId) -> &Operation {

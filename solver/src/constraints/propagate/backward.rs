@@ -2,7 +2,7 @@
 
 use super::Propagator;
 use super::state::{CAN_FALSE, CAN_TRUE, exponential, unsnapped};
-use crate::constraints::model::{Linear, Model, NodeId, Operation, Truth, TruthId};
+use crate::constraints::model::{Linear, Model, NodeId, Operation, Step, Truth, TruthId};
 use crate::expr::Comparison;
 use crate::interval::Interval;
 
@@ -25,10 +25,15 @@ impl Propagator {
     fn tighten(&mut self, model: &Model, node: NodeId, to: Interval) -> Result<(), Conflict> {
         let i = node.index();
         self.needed[i] = true;
-        let mut value = self.state.numbers[i].intersect(to);
+        let old = self.state.numbers[i];
+        let mut value = old.intersect(to);
+        if value == old {
+            return if value.is_empty() { Err(Conflict) } else { Ok(()) };
+        }
         if model.integer[i] {
             value = value.rounded();
         }
+        self.cut[i] |= value != old;
         self.state.numbers[i] = value;
         if value.is_empty() { Err(Conflict) } else { Ok(()) }
     }
@@ -76,9 +81,6 @@ impl Propagator {
                     Comparison::Less => Interval::new(f64::NEG_INFINITY, if integer { -1.0 } else { 0.0 }),
                     Comparison::Equal => {
                         let tolerance = self.state.tolerance(slack);
-                        if integer && tolerance < 1.0 && !self.is_divisible(model, node) {
-                            return Err(Conflict);
-                        }
                         Interval::new(-tolerance, tolerance)
                     }
                     Comparison::NotEqual => {
@@ -94,25 +96,6 @@ impl Propagator {
         }
     }
 
-    /// The gcd test of an integer equation: false when the free terms' common divisor does not divide the rest.
-    fn is_divisible(&self, model: &Model, node: NodeId) -> bool {
-        let Operation::Linear(linear) = model.operation(node) else { return true };
-        let mut divisor = 0_i64;
-        let mut rest = linear.constant as i64;
-        for term in model.terms(linear) {
-            let value = self.state.number(term.node);
-            let coefficient = term.coefficient as i64;
-            if value.is_point() {
-                let Some(product) = coefficient.checked_mul(value.lo as i64) else { return true };
-                let Some(sum) = rest.checked_add(product) else { return true };
-                rest = sum;
-            } else {
-                divisor = gcd(divisor, coefficient.unsigned_abs() as i64);
-            }
-        }
-        if divisor == 0 { rest == 0 } else { rest % divisor == 0 }
-    }
-
     pub(super) fn backward_number(&mut self, model: &Model, node: NodeId) -> Result<(), Conflict> {
         if !self.needed[node.index()] {
             return Ok(());
@@ -120,6 +103,15 @@ impl Propagator {
         let exact = self.state.number(node);
         if exact.is_empty() {
             return Err(Conflict);
+        }
+        if !self.cut[node.index()] && !restricts_its_operands(model.operation(node)) {
+            // Every value of every operand is reached: nothing to take away, but the operands must be defined, too.
+            model.children(node, |child| {
+                if let Step::Number(n) = child {
+                    self.needed[n.index()] = true;
+                }
+            });
+            return Ok(());
         }
         // The value as printed is a rounded result: its exact preimage is a little wider.
         let z = if model.integer[node.index()] { exact } else { exact.loosened() };
@@ -241,31 +233,52 @@ impl Propagator {
         let target = value.widened(self.state.slack(model, linear));
         let terms = model.terms(linear);
         let n = terms.len();
+        self.own.clear();
+        self.own.extend(terms.iter().map(|term| self.state.number(term.node) * term.coefficient));
         // suffix[i]: sum of the terms after i.
         self.suffix.clear();
         self.suffix.resize(n, Interval::point(0.0));
         for i in (1..n).rev() {
-            let term = &terms[i];
-            self.suffix[i - 1] = self.suffix[i] + self.state.number(term.node) * term.coefficient;
+            self.suffix[i - 1] = self.suffix[i] + self.own[i];
         }
         let mut before = Interval::point(linear.constant);
         for i in 0..n {
             let term = terms[i];
-            let own = self.state.number(term.node) * term.coefficient;
+            let mut own = self.own[i];
             if term.coefficient != 0.0 {
                 let left = target - (before + self.suffix[i]);
                 if !own.is_subset(left) {
                     let to = left / Interval::point(term.coefficient);
                     self.tighten(model, term.node, to)?;
+                    own = self.state.number(term.node) * term.coefficient;
                 }
             }
             self.needed[term.node.index()] = true;
-            before = before + self.state.number(term.node) * term.coefficient;
+            before = before + own;
         }
         Ok(())
     }
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// True for operations that are undefined somewhere, round, or choose: they restrict their operands whatever their own value.
+fn restricts_its_operands(operation: &Operation) -> bool {
+    match operation {
+        Operation::Quotient(..)
+        | Operation::Sqrt(_)
+        | Operation::Log(_)
+        | Operation::Whole(_)
+        | Operation::If { .. } => true,
+        Operation::Power(_, exponent) => *exponent < 0.0 || exponent.fract() != 0.0,
+        Operation::Constant(_)
+        | Operation::Variable(_)
+        | Operation::Linear(_)
+        | Operation::Product(..)
+        | Operation::Exponential(..)
+        | Operation::Min(..)
+        | Operation::Max(..)
+        | Operation::Abs(_)
+        | Operation::Exp(_)
+        | Operation::Floor(_)
+        | Operation::Ceil(_) => false,
+    }
 }

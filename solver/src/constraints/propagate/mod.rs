@@ -31,6 +31,10 @@ pub struct Propagator {
     forced: Vec<bool>,
     /// Nodes whose value the constraint at hand depends on: they must be defined.
     needed: Vec<bool>,
+    /// Nodes that are known to be narrower than what their operands give: only these have something to say to their operands.
+    cut: Vec<bool>,
+    /// Scratch of a linear node: each term, and the sum of the terms after it.
+    own: Vec<Interval>,
     suffix: Vec<Interval>,
     queued: Vec<bool>,
     queue: std::collections::VecDeque<u32>,
@@ -57,6 +61,8 @@ impl Propagator {
             before_levels: state.levels.clone(),
             forced: vec![false; model.truths.len()],
             needed: vec![false; model.operations.len()],
+            cut: vec![false; model.operations.len()],
+            own: Vec::new(),
             suffix: Vec::new(),
             queued: vec![false; model.roots.len()],
             queue: std::collections::VecDeque::with_capacity(model.roots.len()),
@@ -258,8 +264,10 @@ impl Propagator {
                 Step::Number(node) => {
                     let i = node.index();
                     self.needed[i] = false;
-                    self.state.numbers[i] =
-                        self.state.forward_number(model, node).intersect(self.state.numbers[i]);
+                    let natural = self.state.forward_number(model, node);
+                    let value = natural.intersect(self.state.numbers[i]);
+                    self.cut[i] = value != natural || value.is_empty();
+                    self.state.numbers[i] = value;
                 }
                 Step::Truth(truth) => {
                     let i = truth.index();

@@ -79,7 +79,7 @@ impl State {
         let result = match model.operation(node) {
             Operation::Constant(v) => return Interval::point(*v),
             Operation::Variable(_) => return self.number(node),
-            Operation::Linear(linear) => self.sum(model, linear).widened(self.slack(model, linear)),
+            Operation::Linear(linear) => self.sum(model, linear),
             Operation::Product(a, b) => value(a) * value(b),
             Operation::Quotient(a, b) => value(a) / value(b),
             Operation::Power(a, p) => value(a).pow(*p),
@@ -107,13 +107,38 @@ impl State {
         if model.integer[node.index()] { result.rounded() } else { result }
     }
 
-    /// The exact sum, rounded outward.
-    pub(in crate::constraints) fn sum(&self, model: &Model, linear: &Linear) -> Interval {
+    /// The sum, rounded outward: the exact one, and the one computed as written.
+    fn sum(&self, model: &Model, linear: &Linear) -> Interval {
         let mut sum = Interval::point(linear.constant);
-        for term in model.terms(linear) {
-            sum = sum + self.number(term.node) * term.coefficient;
+        if linear.slack == 0.0 {
+            for term in model.terms(linear) {
+                sum = sum + self.number(term.node) * term.coefficient;
+            }
+            return sum;
         }
-        sum
+        let mut magnitude = linear.constant_magnitude;
+        for term in model.terms(linear) {
+            let value = self.number(term.node);
+            sum = sum + value * term.coefficient;
+            magnitude += value.magnitude() * term.magnitude;
+        }
+        if magnitude.is_finite() {
+            return sum.widened(magnitude * linear.slack);
+        }
+        if let [term] = model.terms(linear)
+            && term.magnitude == term.coefficient.abs()
+        {
+            // Monotone as written: each end is off by its own rounding, and infinity is infinity.
+            let value = self.number(term.node);
+            let at = |x: f64| {
+                let slack = (x.abs() * term.magnitude + linear.constant_magnitude) * linear.slack;
+                if slack.is_finite() { slack } else { 0.0 }
+            };
+            let (first, last) =
+                if term.coefficient < 0.0 { (value.hi, value.lo) } else { (value.lo, value.hi) };
+            return Interval::new((sum.lo - at(first)).next_down(), (sum.hi + at(last)).next_up());
+        }
+        Interval::ENTIRE
     }
 
     /// How far the sum as written may be from the exact one.
@@ -139,6 +164,19 @@ impl State {
         }
     }
 
+    /// The divisor test: false when no choice of the discrete values makes a sum, as written, differ from a multiple of `modulus` (from
+    /// zero, if that is 0) by at most `tolerance`.
+    fn can_reach(&self, model: &Model, node: NodeId, tolerance: f64, modulus: i128) -> bool {
+        if model.lattices.is_empty() {
+            return true;
+        }
+        let (Some(lattice), Operation::Linear(linear)) = (model.lattices.get(&node), model.operation(node))
+        else {
+            return true;
+        };
+        lattice.can_reach(model, self, linear, tolerance, modulus)
+    }
+
     /// What a truth may be over its operands' values.
     pub(in crate::constraints) fn forward_truth(&self, model: &Model, truth: TruthId) -> u8 {
         match model.truth(truth) {
@@ -161,7 +199,11 @@ impl State {
             }
             Truth::Integral(node) => {
                 let x = self.number(*node);
-                if x.rounded().is_empty() {
+                let (inner, slack) = match *model.operation(*node) {
+                    Operation::Whole(inner) => (inner, SNAP * self.number(inner).magnitude().max(1.0)),
+                    _ => (*node, 0.0),
+                };
+                if x.rounded().is_empty() || !self.can_reach(model, inner, slack, 1) {
                     CAN_FALSE
                 } else if x.is_point() {
                     CAN_TRUE
@@ -180,7 +222,10 @@ impl State {
                     Comparison::Less => (d.hi < 0.0, d.lo >= 0.0),
                     Comparison::Equal => {
                         let tolerance = self.tolerance(slack);
-                        (d.lo == 0.0 && d.hi == 0.0, d.lo > tolerance || d.hi < -tolerance)
+                        let reached = d.lo <= tolerance
+                            && d.hi >= -tolerance
+                            && self.can_reach(model, *difference, tolerance, 0);
+                        (d.lo == 0.0 && d.hi == 0.0, !reached)
                     }
                     Comparison::NotEqual => (d.lo > 0.0 || d.hi < 0.0, d.lo == 0.0 && d.hi == 0.0),
                 };

@@ -28,9 +28,13 @@ pub(super) struct Columns {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Estimates {
     columns: usize,
-    /// `[2 * (nodes + 1), columns + 2]`: coefficients, constant, error. An infinite error means "none".
+    /// `[2 * (nodes + 1), columns + 3]`: coefficients, constant, error, value at the point. An infinite error means "none".
     values: Vec<f64>,
     row: Vec<f64>,
+    /// Largest absolute value of each column's variable.
+    magnitudes: Vec<f64>,
+    /// Whether a node's estimators belong to the present point.
+    built: Vec<bool>,
 }
 
 /// A division that a comparison can be multiplied out by.
@@ -60,8 +64,19 @@ impl Estimates {
     pub(super) fn reset(&mut self, nodes: usize, columns: usize) {
         self.columns = columns;
         // One more node: the reciprocal inside a quotient.
-        self.values.resize(2 * (nodes + 1) * (columns + 2), 0.0);
-        self.row.resize(columns + 2, 0.0);
+        self.values.resize(2 * (nodes + 1) * (columns + 3), 0.0);
+        self.row.resize(columns + 3, 0.0);
+        self.built.resize(nodes + 1, false);
+    }
+
+    /// Forgets the estimators of the last point.
+    pub(super) fn start(&mut self, model: &Model, state: &State, columns: &Columns) {
+        self.built.fill(false);
+        self.magnitudes.clear();
+        self.magnitudes.extend(columns.variables.iter().map(|&v| {
+            let variable = model.variable_nodes[v].expect("a column's variable has a node");
+            state.number(variable).magnitude()
+        }));
     }
 
     /// Coefficients, constant and error of the estimator below (or above) a node of the last run.
@@ -71,8 +86,8 @@ impl Estimates {
     }
 
     fn slice(&self, index: usize, below: bool) -> &[f64] {
-        let at = (2 * index + usize::from(!below)) * (self.columns + 2);
-        &self.values[at..at + self.columns + 2]
+        let at = (2 * index + usize::from(!below)) * (self.columns + 3);
+        &self.values[at..at + self.columns + 3]
     }
 
     /// The form of a difference that is one quotient and a constant, with a divisor of one sign: `n / d <= c` is `n <= c d`, which is
@@ -121,9 +136,8 @@ impl Estimates {
         build.accumulate(self, form.constant, form.divisor, below);
         let n = self.columns;
         let mut magnitude = self.row[n].abs();
-        for (j, &v) in columns.variables.iter().enumerate() {
-            let variable = model.variable_nodes[v].expect("a column's variable has a node");
-            magnitude += self.row[j].abs() * state.number(variable).magnitude();
+        for (coefficient, size) in self.row.iter().zip(&self.magnitudes) {
+            magnitude += coefficient.abs() * size;
         }
         let error = self.row[n + 1] + form.error + 4.0 * f64::EPSILON * (n as f64 + 4.0) * magnitude;
         if form.negative {
@@ -132,11 +146,13 @@ impl Estimates {
         (&self.row[..n], self.row[n], error)
     }
 
-    /// Builds the estimators of the steps' nodes at point `z` (one value a column).
+    /// Builds the estimators of the steps' nodes at point `z` (one value a column), unless that was done since [`Self::start`].
     pub(super) fn run(&mut self, model: &Model, state: &State, columns: &Columns, steps: &[Step], z: &[f64]) {
         let build = Build { model, state, columns, z };
         for &step in steps {
-            if let Step::Number(node) = step {
+            if let Step::Number(node) = step
+                && !std::mem::replace(&mut self.built[node.index()], true)
+            {
                 build.node(self, node);
             }
         }
@@ -226,11 +242,12 @@ impl Build<'_> {
 
     fn fill_constant(&self, out: &mut Estimates, node: NodeId, range: Interval, below: bool) {
         let n = out.columns;
-        let at = (2 * node.index() + usize::from(!below)) * (n + 2);
-        let row = &mut out.values[at..at + n + 2];
+        let at = (2 * node.index() + usize::from(!below)) * (n + 3);
+        let row = &mut out.values[at..at + n + 3];
         row[..n].fill(0.0);
         let bound = if below { range.lo } else { range.hi };
         (row[n], row[n + 1]) = if bound.is_finite() { (bound, 0.0) } else { (0.0, f64::INFINITY) };
+        row[n + 2] = row[n];
     }
 
     /// Replaces the estimator by `sum of parts + constant` when that is closer at `z`.
@@ -280,8 +297,8 @@ impl Build<'_> {
                 _ => {}
             }
         }
-        let at = (2 * node.index() + usize::from((coefficient > 0.0) != below)) * (n + 2);
-        let source = &out.values[at..at + n + 2];
+        let at = (2 * node.index() + usize::from((coefficient > 0.0) != below)) * (n + 3);
+        let source = &out.values[at..at + n + 3];
         for (target, value) in out.row[..=n].iter_mut().zip(source) {
             *target += coefficient * value;
         }
@@ -291,29 +308,23 @@ impl Build<'_> {
     /// Closes the row under construction: adds its rounding errors and keeps it when it beats the present one at `z`.
     fn settle(&self, out: &mut Estimates, node: NodeId, below: bool) {
         let n = out.columns;
-        if !out.row.iter().all(|v| v.is_finite()) {
-            return;
-        }
         let mut value = out.row[n];
         let mut magnitude = out.row[n].abs();
-        for (j, &v) in self.columns.variables.iter().enumerate() {
-            let coefficient = out.row[j];
-            if coefficient != 0.0 {
-                value += coefficient * self.z[j];
-                let variable = self.model.variable_nodes[v].expect("a column's variable has a node");
-                magnitude += coefficient.abs() * self.state.number(variable).magnitude();
-            }
+        for ((coefficient, z), size) in out.row[..n].iter().zip(self.z).zip(&out.magnitudes) {
+            value += coefficient * z;
+            magnitude += coefficient.abs() * size;
         }
         out.row[n + 1] += 4.0 * f64::EPSILON * (n as f64 + 4.0) * magnitude;
-        let at = (2 * node.index() + usize::from(!below)) * (n + 2);
-        let present = &out.values[at..at + n + 2];
-        let is_none = present[n + 1].is_infinite();
-        let mut old = present[n];
-        for j in 0..n {
-            old += present[j] * self.z[j];
+        // Not finite either when a coefficient is not.
+        if !(value.is_finite() && out.row[n + 1].is_finite()) {
+            return;
         }
-        if is_none || if below { value > old } else { value < old } {
-            out.values[at..at + n + 2].copy_from_slice(&out.row);
+        out.row[n + 2] = value;
+        let at = (2 * node.index() + usize::from(!below)) * (n + 3);
+        let present = &mut out.values[at..at + n + 3];
+        let old = present[n + 2];
+        if present[n + 1].is_infinite() || if below { value > old } else { value < old } {
+            present.copy_from_slice(&out.row);
         }
     }
 
@@ -383,7 +394,7 @@ impl Build<'_> {
             if row[n + 1].is_infinite() {
                 return None;
             }
-            Some((0..n).fold(row[n], |sum, j| sum + row[j] * self.z[j]))
+            Some(row[n + 2])
         };
         Some(0.5 * (side(true)? + side(false)?))
     }

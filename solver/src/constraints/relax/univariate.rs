@@ -1,5 +1,7 @@
 //! Lines below and above functions of one variable over an interval.
 
+use crate::interval::is_even;
+
 /// A function of one variable whose derivative takes each value at most twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Univariate {
@@ -66,7 +68,7 @@ impl Univariate {
                 let root = ratio.abs().powf(1.0 / (p - 1.0));
                 if p.fract() != 0.0 {
                     [root, f64::NAN]
-                } else if p % 2.0 == 0.0 {
+                } else if is_even(p) {
                     // The derivative is odd: one point on the side of its sign.
                     [root.copysign(ratio), f64::NAN]
                 } else {
@@ -105,9 +107,32 @@ impl Univariate {
         })
     }
 
+    /// Whether the function is convex (`true`) or concave on `[l, u]`; `None` when it is neither for certain.
+    fn is_convex(self, l: f64, u: f64) -> Option<bool> {
+        match self {
+            Self::Power(p) if p.fract() != 0.0 => Some(!(0.0..=1.0).contains(&p)),
+            Self::Power(p) if is_even(p) => Some(true),
+            Self::Power(_) if l >= 0.0 => Some(true),
+            Self::Power(_) if u <= 0.0 => Some(false),
+            Self::Power(_) => None,
+            Self::Exponential(_) | Self::Exp | Self::Abs => Some(true),
+            Self::Sqrt | Self::Log => Some(false),
+        }
+    }
+
     /// The better of the tangent at `at` and the secant, as a line below (or above) the function on `[l, u]`.
     pub(super) fn line(self, l: f64, u: f64, at: f64, below: bool) -> Option<Line> {
         let at = at.clamp(l, u);
+        match self.is_convex(l, u) {
+            // A tangent is nearest where it touches, and the secant is nearest on the other side.
+            Some(convex) if convex == below => {
+                if let Some(line) = self.touching(self.derivative(at), l, u, below) {
+                    return Some(line);
+                }
+            }
+            Some(_) if u > l => return self.touching((self.value(u) - self.value(l)) / (u - l), l, u, below),
+            _ => {}
+        }
         let secant = if u > l { (self.value(u) - self.value(l)) / (u - l) } else { 0.0 };
         let tangent = self.derivative(at);
         let mut best: Option<Line> = None;

@@ -2,7 +2,7 @@
 
 use super::relaxation::Relaxed;
 use super::{Search, Task, is_fixed};
-use crate::constraints::local::{Setting, gauss_newton, sqp};
+use crate::constraints::local::{Setting, ascend, gauss_newton, sqp};
 use crate::constraints::model::{Truth, TruthId};
 use crate::constraints::propagate::CAN_TRUE;
 use crate::constraints::relax::Columns;
@@ -22,12 +22,14 @@ struct Frame {
 
 impl Search<'_> {
     /// Looks for a feasible point nearer than `upper`, from the relaxation's candidate and, when nothing is known yet, from the middle.
+    /// A point within the gap of the node's bound is not improved.
     pub(super) fn dive_from(
         &mut self,
         task: &Task,
         region: &Region,
         relaxed: &Relaxed,
         upper: f64,
+        gap: f64,
         budget: &mut usize,
     ) -> Option<(Vec<f64>, f64)> {
         let roots: &[u32] = &relaxed.live;
@@ -45,6 +47,7 @@ impl Search<'_> {
         let mut distance = self.metric.distance(self.domains, &task.variables, &x);
         if !self.decide
             && distance < upper
+            && distance * (1.0 - gap) > relaxed.bound
             && let Some(better) = self.improve(task, roots, region, &x)
         {
             let nearer = self.metric.distance(self.domains, &task.variables, &better);
@@ -98,6 +101,21 @@ impl Search<'_> {
         gauss_newton(&mut self.work.local, setting, x)
     }
 
+    /// Looks among the vertices for a point near which the constraints hold; discrete variables as if continuous.
+    fn ascend(&mut self, task: &Task, roots: &[u32], region: &Region, x: &mut [f64]) -> bool {
+        let frame = self.frame(task, roots, region, true);
+        let setting = Setting {
+            model: self.model,
+            roots,
+            columns: &frame.columns,
+            lower: &frame.lower,
+            upper: &frame.upper,
+            weights: &frame.weights,
+            limits: &self.limits,
+        };
+        ascend(&mut self.work.local, setting, x)
+    }
+
     /// Puts every variable at an allowed value of its range.
     fn round(&self, region: &Region, x: &mut [f64]) -> Option<bool> {
         let mut moved = false;
@@ -142,7 +160,18 @@ impl Search<'_> {
                 }
             }
         }
-        self.newton(task, roots, region, &mut x, true);
+        // What costs next to nothing comes first: the start itself, at allowed values.
+        let mut rounded = x.clone();
+        self.round(region, &mut rounded)?;
+        if self.holds(&task.roots, &rounded) {
+            return Some(rounded);
+        }
+        if !self.newton(task, roots, region, &mut x, true) && depth == 0 && *budget > 0 {
+            let mut vertex = x.clone();
+            if self.ascend(task, roots, region, &mut vertex) {
+                x = vertex;
+            }
+        }
         let relaxed = x.clone();
         if self.round(region, &mut x)? {
             self.newton(task, roots, region, &mut x, false);

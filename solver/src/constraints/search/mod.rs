@@ -30,6 +30,9 @@ use crate::region::{Range, Region};
 /// Dives of the root node may try this many fixings, of any other node fewer.
 const ROOT_BUDGET: usize = 60;
 const NODE_BUDGET: usize = 12;
+/// With an incumbent, the first nodes dive each, later ones in turn.
+const ALL_DIVE: usize = 8;
+const DIVE_EVERY: usize = 4;
 /// Components are solved to this share of the gap.
 const COMPONENT_GAP: f64 = 0.3;
 /// Distances below this are zero: no better point is looked for.
@@ -255,17 +258,29 @@ impl<'a> Search<'a> {
                 }
                 Finish::Refuted => {}
                 Finish::Open => {
-                    let start = if best.is_some() { 1 } else { NODE_BUDGET };
-                    let mut budget = if fresh { ROOT_BUDGET } else { start };
-                    let found = self.dive_from(task, &node.region, &relaxed, upper, &mut budget);
-                    if let Some((x, distance)) = found
-                        && distance < upper
+                    // The first incumbent is nearly always the last: later nodes look for a better one now and then.
+                    let pair = if best.is_some()
+                        && self.nodes > ALL_DIVE
+                        && !self.nodes.is_multiple_of(DIVE_EVERY)
                     {
-                        upper = distance;
-                        best = Some((x, distance));
+                        self.split(task, &node.region, &relaxed)
+                    } else {
+                        None
+                    };
+                    if pair.is_none() {
+                        let start = if best.is_some() { 1 } else { NODE_BUDGET };
+                        let mut budget = if fresh { ROOT_BUDGET } else { start };
+                        let found = self.dive_from(task, &node.region, &relaxed, upper, gap, &mut budget);
+                        if let Some((x, distance)) = found
+                            && distance < upper
+                        {
+                            upper = distance;
+                            best = Some((x, distance));
+                        }
                     }
-                    if !(self.decide && best.is_some()) {
-                        if let Some(pair) = self.split(task, &node.region, &relaxed) {
+                    if bound < upper * (1.0 - gap) && !(self.decide && best.is_some()) {
+                        let pair = pair.or_else(|| self.split(task, &node.region, &relaxed));
+                        if let Some(pair) = pair {
                             for (region, changed) in pair {
                                 number += 1;
                                 let depth = node.depth + 1;
@@ -282,6 +297,8 @@ impl<'a> Search<'a> {
                             left = left.min(bound);
                             self.stopped.get_or_insert("a box too small to split could not be decided");
                         }
+                    } else {
+                        left = left.min(bound);
                     }
                 }
             }

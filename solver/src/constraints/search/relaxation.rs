@@ -314,6 +314,7 @@ impl Search<'_> {
     ) -> bool {
         let model = self.model;
         let mut added = false;
+        self.work.estimates.start(model, &self.work.propagator.state, &self.work.columns);
         let mut built = None;
         for atom in active {
             if atom.affine && !affine {
