@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use leafgp_solver::{Problem, SearchOptions, minimize};
+use leafgp_solver::{SearchOptions, minimize};
 
 /// CPU seconds of this thread where the system tells (Linux), else `None`.
 fn cpu_seconds() -> Option<f64> {
@@ -23,17 +23,9 @@ fn main() {
     let folder = shared.join("instances").join(set);
     let expected = support::read_json(&folder.join("expected.json"));
     let (mut total, mut nodes) = (0.0, 0);
-    for file in support::instance_files(&folder) {
-        let name = file.file_stem().expect("a file").to_string_lossy().to_string();
-        if !name.contains(part) {
-            continue;
-        }
-        let instance = support::read_instance(&file);
+    for (name, instance) in support::instances(&folder, |name| name.contains(part)) {
         let constraints = instance.compile_constraints();
-        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
-        if let Some(constraints) = &constraints {
-            problem = problem.with_constraints(constraints);
-        }
+        let problem = instance.problem(constraints.as_ref());
         let mut options = SearchOptions::default();
         options.threads = threads;
         options.time_limit = Some(Duration::from_secs(100));

@@ -7,7 +7,6 @@ mod support;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafgp_solver::Problem;
 use leafgp_solver::search::Stages;
 
 const INSTANCES: [&str; 3] =
@@ -17,7 +16,7 @@ fn stages(criterion: &mut Criterion) {
     let Some(shared) = support::shared() else { return };
     for name in INSTANCES {
         let instance = support::read_instance(&shared.join("instances/plain").join(format!("{name}.json")));
-        let problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+        let problem = instance.problem(None);
         let mut stages = Stages::new(&problem).expect("an instance with something to branch on");
         let mut group = criterion.benchmark_group(name);
         group.bench_function("bound pass", |b| b.iter(|| black_box(stages.bound_pass())));

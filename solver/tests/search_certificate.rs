@@ -6,7 +6,7 @@ use leafgp_solver::certificate::{Certificate, Refusal, verify};
 use leafgp_solver::search::certify;
 use leafgp_solver::{Problem, SearchOptions, Status, minimize};
 use support::random::random_parts;
-use support::{instance_files, read_instance, shared};
+use support::{instances, shared};
 
 #[test]
 fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
@@ -52,17 +52,9 @@ fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
 
 fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {
     let Some(shared) = shared() else { return };
-    for file in instance_files(&shared.join("instances").join(folder)) {
-        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
-        if !keep(&name) {
-            continue;
-        }
-        let instance = read_instance(&file);
+    for (name, instance) in instances(&shared.join("instances").join(folder), keep) {
         let constraints = instance.compile_constraints();
-        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
-        if let Some(constraints) = &constraints {
-            problem = problem.with_constraints(constraints);
-        }
+        let problem = instance.problem(constraints.as_ref());
         let mut options = SearchOptions::default();
         options.start_points.clone_from(&instance.x);
         let report = minimize(&problem, &options).unwrap();

@@ -2,20 +2,15 @@
 
 mod support;
 
-use leafgp_solver::{Problem, SearchOptions, Status, minimize};
-use support::{instance_files, read_instance, read_json, shared};
+use leafgp_solver::{SearchOptions, Status, minimize};
+use support::{instances, read_json, shared};
 
 fn check(folder: &str, keep: impl Fn(&str) -> bool, gap: f64) {
     let Some(shared) = shared() else { return };
     let folder = shared.join("instances").join(folder);
     let expected = read_json(&folder.join("expected.json"));
-    for file in instance_files(&folder) {
-        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
-        if !keep(&name) {
-            continue;
-        }
-        let instance = read_instance(&file);
-        let problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
+    for (name, instance) in instances(&folder, keep) {
+        let problem = instance.problem(None);
         let mut options = SearchOptions::default();
         options.gap = gap;
         options.start_points.clone_from(&instance.x);
@@ -41,15 +36,9 @@ fn check_constrained(keep: impl Fn(&str) -> bool) {
     let Some(shared) = shared() else { return };
     let folder = shared.join("instances").join("constrained");
     let expected = read_json(&folder.join("expected.json"));
-    for file in instance_files(&folder) {
-        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
-        if !keep(&name) {
-            continue;
-        }
-        let instance = read_instance(&file);
+    for (name, instance) in instances(&folder, keep) {
         let constraints = instance.compile_constraints().unwrap();
-        let problem = Problem::new(&instance.domains, &instance.forest, &instance.objective)
-            .with_constraints(&constraints);
+        let problem = instance.problem(Some(&constraints));
         let mut options = SearchOptions::default();
         options.start_points.clone_from(&instance.x);
         let report = minimize(&problem, &options).unwrap();
@@ -67,17 +56,9 @@ fn check_constrained(keep: impl Fn(&str) -> bool) {
 /// The optimum planted: with the cutoff a hair above it, no other incumbent and no heuristics, only a search that never prunes its box finds it.
 fn check_planted(folder: &str, keep: impl Fn(&str) -> bool) {
     let Some(shared) = shared() else { return };
-    for file in instance_files(&shared.join("instances").join(folder)) {
-        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
-        if !keep(&name) {
-            continue;
-        }
-        let instance = read_instance(&file);
+    for (name, instance) in instances(&shared.join("instances").join(folder), keep) {
         let constraints = (folder == "constrained").then(|| instance.compile_constraints().unwrap());
-        let mut problem = Problem::new(&instance.domains, &instance.forest, &instance.objective);
-        if let Some(constraints) = &constraints {
-            problem = problem.with_constraints(constraints);
-        }
+        let problem = instance.problem(constraints.as_ref());
         let mut options = SearchOptions::default();
         options.gap = 1e-9;
         options.start_points.clone_from(&instance.x);

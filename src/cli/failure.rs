@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// Ends a command before its regular end.
 #[derive(Debug)]
@@ -20,6 +21,11 @@ impl Failure {
     /// Bad input, in its own words.
     pub(super) fn input(error: impl fmt::Display) -> Self {
         Self::Input(error.to_string())
+    }
+
+    /// A file that cannot be used, by its name.
+    pub(super) fn file(path: &Path, error: impl fmt::Display) -> Self {
+        Self::Input(format!("{}: {error}", path.display()))
     }
 
     pub(super) fn exit_code(&self) -> u8 {

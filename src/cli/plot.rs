@@ -40,8 +40,7 @@ pub(super) fn command(
     if picture.output == Path::new("-") {
         output.write_all(svg.as_bytes())?;
     } else {
-        write_whole(&picture.output, svg.as_bytes())
-            .map_err(|e| Failure::Input(format!("{}: {e}", picture.output.display())))?;
+        write_whole(&picture.output, svg.as_bytes()).map_err(|e| Failure::file(&picture.output, e))?;
         output.note(&format!("{} is written", picture.output.display()));
     }
     Ok(Status::Done)
@@ -233,11 +232,7 @@ fn convergence(args: &PlotConvergenceArgs, common: &Common, output: &mut Output)
     };
     let mut histories = Vec::new();
     for path in paths {
-        let file = history_file(&HistoryArgs { history: path }, &args.file)?;
-        // Only suggestions can start from nothing: a picture of a misspelt file would be an empty one.
-        if !file.path().exists() {
-            return Err(Failure::Input(format!("{}: there is no such file", file.path().display())));
-        }
+        let file = existing_history(&HistoryArgs { history: path }, &args.file)?;
         let history = read_history(&file, &problem, output)?;
         let label = file.path().file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
         histories.push(Progress::of(label, &history));
@@ -280,10 +275,13 @@ fn problem_and_history(
     output: &mut Output,
 ) -> Result<(Problem, History), Failure> {
     let problem = read_problem(&args.file, common, &SolverArgs::default(), output)?;
-    let file = history_file(&args.history, &args.file)?;
-    if !file.path().exists() {
-        return Err(Failure::Input(format!("{}: there is no such file", file.path().display())));
-    }
+    let file = existing_history(&args.history, &args.file)?;
     let history = read_history(&file, &problem, output)?;
     Ok((problem, history))
+}
+
+/// The history's file. Only suggestions can start from nothing: a picture of a misspelt file would be an empty one.
+fn existing_history(args: &HistoryArgs, problem_file: &Path) -> Result<HistoryFile, Failure> {
+    let file = history_file(args, problem_file)?;
+    if file.path().exists() { Ok(file) } else { Err(Failure::file(file.path(), "there is no such file")) }
 }

@@ -40,7 +40,7 @@ pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) ->
     options.progress = Some(meter.callback());
     let report = search::minimize(&search_problem, &options);
     drop(meter);
-    let report = report.map_err(|e| Failure::Input(format!("{}: {e}", args.instance.display())))?;
+    let report = report.map_err(|e| Failure::file(&args.instance, e))?;
 
     match args.format {
         Format::Json => output.json(&to_json(&instance, &report))?,
@@ -52,10 +52,9 @@ pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) ->
         ));
     }
     if let Some(path) = &args.certificate {
-        let refuse = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-        let certificate =
-            search::certify(&search_problem, &report, &options).map_err(|e| Failure::NoAnswer(refuse(&e)))?;
-        write_whole(path, &certificate.write()).map_err(|e| Failure::Input(refuse(&e)))?;
+        let certificate = search::certify(&search_problem, &report, &options)
+            .map_err(|e| Failure::NoAnswer(format!("{}: {e}", path.display())))?;
+        write_whole(path, &certificate.write()).map_err(|e| Failure::file(path, e))?;
     }
     match report.status {
         SearchStatus::Optimal | SearchStatus::Feasible => Ok(Status::Done),

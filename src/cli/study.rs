@@ -1,7 +1,7 @@
 //! `leafgp study`: runs a study, merges shards, writes the report.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use super::Status;
 use super::args::{Common, StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
@@ -47,7 +47,7 @@ fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure
     {
         let message =
             "an uncertainty study: `leafgp study run` with its spec draws the figures into this folder";
-        return Err(Failure::Input(format!("{}: {message}", args.folder.display())));
+        return Err(Failure::file(&args.folder, message));
     }
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
     let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
@@ -74,20 +74,15 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
     }
     let folder = StudyFolder::new(&args.out);
     let options = run_options(args);
-    let meter = Meter::bar(0, output);
-    // Messages come from all threads; the terminal is one.
-    let shared = Mutex::new(output);
-    let tell = |line: String| {
-        let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        meter.suspend(|| output.note(&line));
-    };
+    let terminal = Terminal::new(0, output);
+    let tell = |line: String| terminal.write(|output| output.note(&line));
     let summary = study::run(&spec, &folder, &options, &|event| match event {
         Event::Start { evaluations, runs, complete } => {
-            meter.set_length(*evaluations);
+            terminal.meter.set_length(*evaluations);
             tell(format!("{runs} runs with {evaluations} evaluations to make; {complete} runs are complete"));
         }
         Event::Step { run, step } => {
-            meter.step(spec.run_name(*run));
+            terminal.meter.step(spec.run_name(*run));
             if args.verbose > 1 {
                 let best = step.best.map_or("none".to_owned(), short);
                 tell(format!("{} evaluation {}: best {best}", spec.run_name(*run), step.evaluation));
@@ -102,18 +97,14 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
         }
         Event::Busy { run } => tell(format!("{} is left to another process", spec.run_name(*run))),
         Event::Failed { run, error } => {
-            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            meter.suspend(|| output.warning(&format!("run {}: {error}", spec.run_name(*run))));
+            let line = format!("run {}: {error}", spec.run_name(*run));
+            terminal.write(|output| output.warning(&line));
         }
     });
-    drop(meter);
-    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let output = terminal.close();
     let summary = summary?;
     if summary.interrupted {
-        return Err(Failure::Interrupted(format!(
-            "interrupted with {} of {} runs complete; the same command goes on from here",
-            summary.complete, summary.total
-        )));
+        return Err(interrupted(summary.complete, summary.total));
     }
     writeln!(output, "{} of {} runs complete in {}", summary.complete, summary.total, args.out.display())?;
     if summary.failed.is_empty() {
@@ -123,6 +114,36 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
         "{} runs stopped with an error; the same command tries them again",
         summary.failed.len()
     )))
+}
+
+/// The meter of a study and its messages: they come from all threads, the terminal is one.
+struct Terminal<'a> {
+    meter: Meter,
+    output: Mutex<&'a mut Output>,
+}
+
+impl<'a> Terminal<'a> {
+    fn new(steps: usize, output: &'a mut Output) -> Self {
+        Self { meter: Meter::bar(steps, output), output: Mutex::new(output) }
+    }
+
+    fn write(&self, message: impl FnOnce(&mut Output)) {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let output: &mut Output = &mut output;
+        self.meter.suspend(|| message(output));
+    }
+
+    /// Takes the meter away and gives the output back.
+    fn close(self) -> &'a mut Output {
+        drop(self.meter);
+        self.output.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn interrupted(complete: usize, total: usize) -> Failure {
+    Failure::Interrupted(format!(
+        "interrupted with {complete} of {total} runs complete; the same command goes on from here"
+    ))
 }
 
 fn run_options(args: &StudyRunArgs) -> RunOptions {
@@ -140,13 +161,11 @@ fn run_options(args: &StudyRunArgs) -> RunOptions {
 fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
     let spec = AgreementSpec::from_file(&args.spec)?;
     let folder = StudyFolder::new(&args.out);
-    let meter =
-        Meter::bar(spec.functions.len() * spec.points.len() * spec.seeds.len() * spec.ratios.len(), output);
-    let shared = Mutex::new(output);
+    let answers = spec.functions.len() * spec.points.len() * spec.seeds.len() * spec.ratios.len();
+    let terminal = Terminal::new(answers, output);
     let summary = agreement::run(&spec, &folder, &run_options(args), &|run, answer| {
-        meter.step(run.to_owned());
+        terminal.meter.step(run.to_owned());
         if args.verbose > 0 {
-            let mut output = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
             let line = format!(
                 "{run} ratio {}: {}, mean {}, error {}, {} nodes",
@@ -156,22 +175,18 @@ fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Fai
                 number(answer.error),
                 answer.nodes
             );
-            meter.suspend(|| output.note(&line));
+            terminal.write(|output| output.note(&line));
         }
     });
-    drop(meter);
-    let output = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let output = terminal.close();
     let summary = summary?;
     if summary.interrupted {
-        return Err(Failure::Interrupted(format!(
-            "interrupted with {} of {} runs complete; the same command goes on from here",
-            summary.complete, summary.total
-        )));
+        return Err(interrupted(summary.complete, summary.total));
     }
     let rows = agreement::summarise(&spec, &folder)?;
     let write = |name: &str, text: &str| {
         let path = args.out.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))
+        write_whole(&path, text.as_bytes()).map_err(|e| Failure::file(&path, e))
     };
     write("agreement.csv", &agreement::summary_csv(&rows))?;
     for (name, chart) in agreement::charts(&spec, &rows) {

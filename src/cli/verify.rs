@@ -12,18 +12,18 @@ use super::output::Output;
 use crate::instance::Instance;
 
 pub(super) fn command(args: &VerifyArgs, output: &mut Output) -> Result<Status, Failure> {
-    let file = args.certificate.display();
     let instance = Instance::read(&args.instance).map_err(Failure::input)?;
     let problem = instance.problem().map_err(Failure::input)?;
     let search_problem = problem.search();
-    let bytes = std::fs::read(&args.certificate).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
-    let certificate = Certificate::read(&bytes).map_err(|e| Failure::Input(format!("{file}: {e}")))?;
+    let bytes = std::fs::read(&args.certificate).map_err(|e| Failure::file(&args.certificate, e))?;
+    let certificate = Certificate::read(&bytes).map_err(|e| Failure::file(&args.certificate, e))?;
     let verified = match verify(&search_problem, &certificate) {
         Ok(verified) => verified,
         Err(refusal) => {
             if args.format == Format::Json {
                 output.json(&json!({ "verified": false, "reason": refusal.to_string() }))?;
             }
+            let file = args.certificate.display();
             return Err(Failure::NoAnswer(format!("{file}: the proof is refused: {refusal}")));
         }
     };

@@ -1,8 +1,8 @@
 //! The best predicted mean at a limited distance from the data (Eq. 12).
 
-use leafgp_solver::search::{self, SearchOptions, Status, StopReason};
-use rand::Rng;
+use leafgp_solver::search::{self, Status, StopReason};
 
+use super::ask::search_options;
 use super::centre::point_of_cell;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
@@ -50,17 +50,8 @@ pub fn mean_within_agreement(
 ) -> Result<Option<MeanWithinAgreement>, EngineError> {
     let statement = AcquisitionProblem::of_mean(&surrogate.process, problem.constraints.clone())
         .with_max_agreement(&training.x, ratio);
-    let settings = &problem.settings;
     let n_rows = training.y.len();
-    let mut options = SearchOptions::default();
-    options.gap = settings.solver.gap;
-    options.time_limit = Some(std::time::Duration::from_secs_f64(settings.solver.time_limit));
-    options.node_limit = settings.solver.node_limit;
-    options.threads = settings.solver.thread_count();
-    options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
-    options.start_points = start.to_vec();
-    options.interrupt = context.interrupt.clone();
-    options.progress = context.progress.clone();
+    let options = search_options(problem, n_rows, start.to_vec(), context);
     let report = search::minimize(&statement.search(), &options)?;
     if report.status == Status::Infeasible {
         return Ok(None);
@@ -69,7 +60,7 @@ pub fn mean_within_agreement(
         let reason = format!("the search stopped: {}", report.stop_reason);
         return Err(EngineError::NoIncumbent { reason });
     };
-    let mut rng = stream(settings.seed, Purpose::Centre, n_rows);
+    let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
     let limits = leafgp_solver::constraints::Limits::default();
     let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
     let prediction = surrogate.predict(&point);

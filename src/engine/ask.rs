@@ -192,16 +192,28 @@ fn maximise(
         }
     }
 
+    let options = search_options(problem, n_rows, best_points(training), context);
+    Ok(search::minimize(&search_problem, &options)?)
+}
+
+/// The solver settings of a problem with `n_rows` observations as the search takes them.
+pub(super) fn search_options(
+    problem: &Problem,
+    n_rows: usize,
+    start_points: Vec<Vec<f64>>,
+    context: &Context,
+) -> SearchOptions {
+    let settings = &problem.settings;
     let mut options = SearchOptions::default();
     options.gap = settings.solver.gap;
     options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
     options.node_limit = settings.solver.node_limit;
     options.threads = settings.solver.thread_count();
     options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
-    options.start_points = best_points(training);
+    options.start_points = start_points;
     options.interrupt = context.interrupt.clone();
     options.progress = context.progress.clone();
-    Ok(search::minimize(&search_problem, &options)?)
+    options
 }
 
 /// The measured points with the best targets, best first.

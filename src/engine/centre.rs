@@ -4,7 +4,7 @@ use leafgp_solver::constraints::{Limits, Tolerance};
 use leafgp_solver::{Domain, Range, Region};
 use rand::{Rng, RngExt};
 
-use super::sample::{nearest_feasible, uniform};
+use super::sample::{nearest_feasible, random_level, uniform};
 use crate::Table;
 use crate::problem::{PointChoice, Problem, Scale};
 
@@ -81,10 +81,7 @@ fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
     let mut point = Vec::with_capacity(cell.0.len());
     for (variable, range) in problem.variables.iter().zip(&cell.0) {
         point.push(match range {
-            Range::Levels(levels) => {
-                let pick = rng.random_range(0..levels.len());
-                levels.iter().nth(pick).expect("the pick is below the number of levels") as f64
-            }
+            Range::Levels(levels) => random_level(levels, rng),
             Range::Interval { lower, upper } => {
                 let domain = variable.domain();
                 match domain.within(*lower, *upper) {

@@ -1,7 +1,7 @@
 //! Uniform random points of a box, and the nearest feasible points to them.
 
 use leafgp_solver::constraints::{Limits, Tolerance};
-use leafgp_solver::{Domain, Range, Region};
+use leafgp_solver::{Domain, LevelSet, Range, Region};
 use rand::{Rng, RngExt};
 
 use crate::problem::{Problem, Scale, Variable};
@@ -15,12 +15,15 @@ pub fn uniform(problem: &Problem, region: &Region, rng: &mut impl Rng) -> Vec<f6
     problem.variables.iter().zip(&region.0).map(|(variable, range)| value(variable, range, rng)).collect()
 }
 
+/// One of the levels of a non-empty set, each equally likely.
+pub(super) fn random_level(levels: &LevelSet, rng: &mut impl Rng) -> f64 {
+    let pick = rng.random_range(0..levels.len());
+    levels.iter().nth(pick).expect("the pick is below the number of levels") as f64
+}
+
 fn value(variable: &Variable, range: &Range, rng: &mut impl Rng) -> f64 {
     let (lower, upper) = match range {
-        Range::Levels(levels) => {
-            let pick = rng.random_range(0..levels.len());
-            return levels.iter().nth(pick).expect("the pick is below the number of levels") as f64;
-        }
+        Range::Levels(levels) => return random_level(levels, rng),
         Range::Interval { lower, upper } => (*lower, *upper),
     };
     let domain = variable.domain();

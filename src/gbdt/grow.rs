@@ -19,6 +19,7 @@ use super::tree::{Child, DecisionTree, LeafNode, SplitNode, SplitRule};
 
 /// Rows whose gradients are summed in one go at the root; fixed, so that the sum does not depend on threads.
 const SUM_ROWS: usize = 1 << 16;
+
 /// The shape limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {

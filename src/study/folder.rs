@@ -1,5 +1,6 @@
 //! The folder of a study: what is where.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::StudyError;
@@ -46,11 +47,7 @@ impl StudyFolder {
     /// An unreadable or foreign file.
     pub fn manifest(&self) -> Result<Option<Manifest>, StudyError> {
         let path = self.manifest_file();
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StudyError::file(&path)(error)),
-        };
+        let Some(text) = if_there(&path, std::fs::read_to_string(&path))? else { return Ok(None) };
         let manifest: Manifest = serde_json::from_str(&text)
             .map_err(|e| StudyError::content(&path, format!("this is no study of leafgp: {e}")))?;
         if manifest.format != FORMAT {
@@ -60,11 +57,27 @@ impl StudyFolder {
         Ok(Some(manifest))
     }
 
+    /// The manifest of a folder that must be a study's.
+    pub(super) fn existing_manifest(&self) -> Result<Manifest, StudyError> {
+        self.manifest()?.ok_or_else(|| {
+            StudyError::content(&self.manifest_file(), "there is no such file: this is no study's folder")
+        })
+    }
+
     /// Writes the manifest, whole.
     pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StudyError> {
         std::fs::create_dir_all(&self.path).map_err(StudyError::file(&self.path))?;
         let path = self.manifest_file();
         let value = serde_json::to_value(manifest).expect("a manifest is plain data");
         write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
+    }
+}
+
+/// What was read from a file; `None` when there is no such file.
+pub(super) fn if_there<T>(path: &Path, content: io::Result<T>) -> Result<Option<T>, StudyError> {
+    match content {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StudyError::file(path)(error)),
     }
 }

@@ -72,6 +72,13 @@ pub struct CaseEntry {
     pub settings: Option<Value>,
 }
 
+impl ProblemEntry {
+    /// 1 or -1: times a value of the objective it is to be minimised.
+    pub(super) fn sign(&self) -> f64 {
+        if self.goal == "maximize" { -1.0 } else { 1.0 }
+    }
+}
+
 impl Manifest {
     /// The manifest of a spec.
     pub fn new(spec: &Spec) -> Self {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::folder::if_there;
 use super::manifest::{CaseEntry, Manifest};
 use super::record::{RunHeader, RunRecord, mixed};
 use super::{StudyError, StudyFolder};
@@ -27,10 +28,7 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
         sources.push((out, manifest));
     }
     for folder in folders {
-        let manifest = folder.manifest()?.ok_or_else(|| {
-            StudyError::content(&folder.manifest_file(), "there is no such file: this is no study's folder")
-        })?;
-        sources.push((folder, manifest));
+        sources.push((folder, folder.existing_manifest()?));
     }
     let united = unite(&sources)?;
 
@@ -54,12 +52,8 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
         }
     }
     for (from, to) in copies {
-        let bytes = match std::fs::read(&from) {
-            Ok(bytes) => bytes,
-            // Times may be missing.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(StudyError::file(&from)(error)),
-        };
+        // Times may be missing.
+        let Some(bytes) = if_there(&from, std::fs::read(&from))? else { continue };
         if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(StudyError::file(folder))?;
         }

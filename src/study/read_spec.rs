@@ -492,7 +492,7 @@ impl Parser<'_> {
         for (k, item) in items.into_iter().enumerate() {
             let at = if value.get_ref().is_array() { format!("seeds[{k}]") } else { "seeds".to_owned() };
             let range = match item.get_ref().as_str() {
-                Some(text) => range(text),
+                Some(text) => seed_range(text),
                 None => {
                     let seed = self.reader.number(&at, item)?;
                     (seed >= 0.0 && seed.fract() == 0.0 && seed < 9e15).then_some((seed as u64, seed as u64))
@@ -563,8 +563,8 @@ impl Parser<'_> {
     }
 }
 
-/// `first..last`, both ends included.
-fn range(text: &str) -> Option<(u64, u64)> {
+/// `first..last`, both ends included, as its two ends; at most 10000 seeds.
+pub(super) fn seed_range(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once("..")?;
     let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     (first <= last && last - first < 10_000).then_some((first, last))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::StudyError;
+use super::folder::if_there;
 use super::manifest::FORMAT;
 
 /// How often, and how long, a locked file is waited for.
@@ -109,11 +110,8 @@ impl RunRecord {
     /// # Errors
     /// Unreadable file, damage other than an interrupted last write.
     pub fn read(path: &Path) -> Result<Option<Self>, StudyError> {
-        match std::fs::read(path) {
-            Ok(bytes) => Self::parse(path, &bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StudyError::file(path)(error)),
-        }
+        let Some(bytes) = if_there(path, std::fs::read(path))? else { return Ok(None) };
+        Self::parse(path, &bytes)
     }
 
     /// Takes the complete lines. The last line may be anything: a write that was cut off.

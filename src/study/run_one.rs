@@ -82,7 +82,8 @@ pub(super) fn run_one(
     Ok(Ended::Complete { best: state.steps.last().and_then(|step| step.best) })
 }
 
-fn interrupted(context: &Context) -> bool {
+/// True once the user has asked to stop.
+pub(super) fn interrupted(context: &Context) -> bool {
     context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 

@@ -243,7 +243,7 @@ impl Case {
         let mut whole = json!({ "problem": problem.to_json(), "method": method.to_json() });
         if method.kind.uses_model() {
             let mut settings = json!(settings);
-            if let (None, Some(table)) = (case_agreement(&settings), settings.as_object_mut()) {
+            if let (true, Some(table)) = (settings["max_agreement"].is_null(), settings.as_object_mut()) {
                 // Newer than the first records: absent means none.
                 table.shift_remove("max_agreement");
             }
@@ -252,10 +252,6 @@ impl Case {
         let fingerprint = fingerprint(&whole.to_string());
         Self { problem: indices.0, method: indices.1, settings, fingerprint }
     }
-}
-
-fn case_agreement(settings: &Value) -> Option<f64> {
-    settings.get("max_agreement")?.as_f64()
 }
 
 /// One thread, nodes in place of the clock, and no design: the first points are the study's.

@@ -72,7 +72,7 @@ pub(crate) struct Model<'a> {
     /// The vectors in single precision, to find directions with; rows of `coarse_stride`.
     pub(crate) coarse: Vec<f32>,
     pub(crate) coarse_stride: usize,
-    /// The vectors projected at random to `sketch_dim` coordinates: lengths within some 20 %. Rows of `sketch_dim`; empty when the vectors are
+    /// The vectors projected at random to [`SKETCH_DIM`] coordinates, one row each: lengths within some 20 %. Empty when the vectors are
     /// short anyway.
     pub(crate) sketch: Vec<f64>,
     /// `|v|^2` of each item.

@@ -49,14 +49,9 @@ impl<'a> Stages<'a> {
         stages.branching().then_some(stages)
     }
 
-    /// Open blocks and items of the node.
-    pub fn size(&self) -> (usize, usize) {
-        (self.node.n_blocks(), self.node.items.len())
-    }
-
     /// One sweep of the relaxation and its tangent bound.
     pub fn bound_pass(&mut self) -> f64 {
-        // Below the relaxation's value: one sweep cannot prune, so there is no second.
+        // No cutoff, nothing to prune with: there is no second sweep.
         self.relaxation = relax(&self.model, &mut self.node, &mut self.relax, f64::INFINITY);
         self.relaxation.bound
     }

@@ -6,7 +6,7 @@ pub mod random;
 use std::path::{Path, PathBuf};
 
 use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, Variable};
-use leafgp_solver::{Domain, Forest, LeafObjective, LevelSet, Node, Quadratic, Rule, Tree};
+use leafgp_solver::{Domain, Forest, LeafObjective, LevelSet, Node, Problem, Quadratic, Rule, Tree};
 use serde_json::Value;
 
 /// An acquisition instance with its forest and posterior.
@@ -39,7 +39,7 @@ pub fn read_json(path: &Path) -> Value {
 }
 
 /// All instance files of a folder, sorted by name.
-pub fn instance_files(folder: &Path) -> Vec<PathBuf> {
+fn instance_files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -47,6 +47,14 @@ pub fn instance_files(folder: &Path) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The instances of a folder whose names are kept, sorted by name; the name is the file's, without `.json`.
+pub fn instances(folder: &Path, keep: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Instance)> {
+    instance_files(folder).into_iter().filter_map(move |file| {
+        let name = file.file_stem().unwrap().to_str().unwrap().to_string();
+        keep(&name).then(|| (name, read_instance(&file)))
+    })
 }
 
 fn number(value: &Value) -> f64 {
@@ -130,6 +138,15 @@ impl Instance {
             builder.constrain(text, text).unwrap();
         }
         Some(builder.build())
+    }
+
+    /// The instance as a problem of the search, under its compiled constraints.
+    pub fn problem<'a>(&'a self, constraints: Option<&'a Constraints>) -> Problem<'a> {
+        let problem = Problem::new(&self.domains, &self.forest, &self.objective);
+        match constraints {
+            Some(constraints) => problem.with_constraints(constraints),
+            None => problem,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! A run on disk: a header line, then one line a ratio. The file is always written whole, so a line is never half there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::file::write_whole;
 use crate::study::StudyError;
+use crate::study::folder::if_there;
 use crate::study::record::RunHeader;
 
 /// The answer for one ratio.
@@ -52,11 +53,7 @@ impl AgreementRun {
     /// # Errors
     /// Unreadable or damaged file.
     pub fn read(path: &Path) -> Result<Option<Self>, StudyError> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StudyError::file(path)(error)),
-        };
+        let Some(text) = if_there(path, std::fs::read_to_string(path))? else { return Ok(None) };
         let damaged = |line: usize, e: serde_json::Error| {
             let message = format!("line {} is damaged: {e}; delete the file to make the run again", line + 1);
             StudyError::content(path, message)
@@ -75,8 +72,9 @@ impl AgreementRun {
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), StudyError> {
-        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        std::fs::create_dir_all(&folder).map_err(StudyError::file(&folder))?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(StudyError::file(folder))?;
+        }
         let mut text = serde_json::to_string(&self.header).expect("headers are plain data") + "\n";
         for record in &self.records {
             text += &(serde_json::to_string(record).expect("records are plain data") + "\n");

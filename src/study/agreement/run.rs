@@ -1,9 +1,8 @@
 //! The runs: fit, then one proved answer a ratio.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use leafgp_solver::Region;
 
@@ -17,7 +16,11 @@ use crate::functions::Benchmark;
 use crate::history::Outcome;
 use crate::problem::{Goal, Problem};
 use crate::study::record::{RunHeader, mixed};
+use crate::study::run_one::interrupted;
 use crate::study::{RunOptions, StudyError, StudyFolder};
+
+/// The method's name in folders and headers.
+const METHOD: &str = "agreement";
 
 /// What became of the runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,14 +57,17 @@ impl AgreementSpec {
 
     /// The file of a run.
     pub fn run_file(&self, folder: &StudyFolder, function: &Benchmark, points: usize, seed: u64) -> PathBuf {
-        folder.run_file(&format!("{}-{points}", function.name), "agreement", seed)
+        folder.run_file(&problem_name(function, points), METHOD, seed)
     }
 
     /// What a run's file must begin with.
     pub(super) fn header(&self, function: &Benchmark, points: usize, seed: u64) -> RunHeader {
-        let problem = format!("{}-{points}", function.name);
-        RunHeader::new(&problem, "agreement", seed, &self.fingerprint(function, points))
+        RunHeader::new(&problem_name(function, points), METHOD, seed, &self.fingerprint(function, points))
     }
+}
+
+fn problem_name(function: &Benchmark, points: usize) -> String {
+    format!("{}-{points}", function.name)
 }
 
 /// Makes every run that is not complete, `options.jobs` at a time; `on_answer` hears of each answer. Results do not depend on the number of jobs.
@@ -81,14 +87,13 @@ pub fn run(
         .filter(|(k, _)| options.shard.is_none_or(|shard| shard.holds(*k)))
         .map(|(_, run)| run)
         .collect();
-    let interrupted = || options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let context = Context { interrupt: options.interrupt.clone(), progress: None };
     let state: Mutex<(AgreementSummary, Option<StudyError>)> =
         Mutex::new((AgreementSummary { total: runs.len(), ..AgreementSummary::default() }, None));
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if state.lock().unwrap_or_else(PoisonError::into_inner).1.is_some() || interrupted() {
+            if state.lock().unwrap_or_else(PoisonError::into_inner).1.is_some() || interrupted(&context) {
                 return;
             }
             let result = run_one(spec, run, folder, &context, on_answer);
@@ -107,7 +112,7 @@ pub fn run(
         work();
     });
     let (mut summary, error) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.interrupted = interrupted();
+    summary.interrupted = interrupted(&context);
     error.map_or(Ok(summary), Err)
 }
 
@@ -144,7 +149,7 @@ fn run_one(
             .map(|point| fitted.point(point))
             .collect();
         let answer = fitted.answer(ratio, &start, context)?;
-        if context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if interrupted(context) {
             return Ok(false);
         }
         on_answer(&name, &answer);

@@ -9,6 +9,7 @@ use crate::functions::{self, Benchmark};
 use crate::problem::{ProblemError, Settings};
 use crate::study::StudyError;
 use crate::study::fingerprint::fingerprint;
+use crate::study::read_spec::seed_range;
 use crate::study::spec::deterministic;
 
 /// A checked uncertainty study.
@@ -122,6 +123,7 @@ impl AgreementSpec {
         let seeds = match file.seeds {
             Seeds::List(seeds) => seeds,
             Seeds::Range(range) => seed_range(&range)
+                .map(|(first, last)| (first..=last).collect())
                 .ok_or_else(|| refuse(format!("seeds: {range:?} is no range such as \"101..120\"")))?,
         };
         let ratios = match file.ratios {
@@ -186,13 +188,6 @@ impl AgreementSpec {
         });
         fingerprint(&whole.to_string())
     }
-}
-
-/// `first..last`, both ends included.
-fn seed_range(text: &str) -> Option<Vec<u64>> {
-    let (first, last) = text.split_once("..")?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (first <= last && last - first < 10_000).then(|| (first..=last).collect())
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use super::record::AgreementRun;
 use super::spec::{AgreementSpec, Targets};
 use crate::plot::{Band, BandChart};
 use crate::problem::format_number;
+use crate::study::record::mixed;
+use crate::study::statistics::quartiles;
 use crate::study::{StudyError, StudyFolder};
 
 /// One row of the summary: a function, a number of training points and a ratio over all seeds.
@@ -47,7 +49,7 @@ pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<Agree
                 let Some(run) = AgreementRun::read(&path)? else { continue };
                 let header = spec.header(function, points, seed);
                 if run.header != header {
-                    return Err(crate::study::record::mixed(&path, &run.header, &header));
+                    return Err(mixed(&path, &run.header, &header));
                 }
                 runs.push(run);
             }
@@ -55,7 +57,7 @@ pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<Agree
                 let records: Vec<_> =
                     runs.iter().filter_map(|run| run.records.iter().find(|r| r.ratio == ratio)).collect();
                 let all = |get: fn(&super::AgreementRecord) -> Option<f64>| {
-                    records.iter().filter_map(|r| get(r)).collect::<Vec<f64>>()
+                    quartiles(&records.iter().filter_map(|r| get(r)).collect::<Vec<f64>>())
                 };
                 rows.push(AgreementRow {
                     function: function.name.to_owned(),
@@ -67,28 +69,16 @@ pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<Agree
                         .iter()
                         .filter(|r| r.status == "optimal" || r.status == "infeasible")
                         .count(),
-                    error: quartiles(all(|r| r.error)),
-                    mean: quartiles(all(|r| r.mean)),
-                    std: quartiles(all(|r| r.std)),
-                    value: quartiles(all(|r| r.value)),
-                    agreement: quartiles(all(|r| r.agreement))[1],
+                    error: all(|r| r.error),
+                    mean: all(|r| r.mean),
+                    std: all(|r| r.std),
+                    value: all(|r| r.value),
+                    agreement: all(|r| r.agreement)[1],
                 });
             }
         }
     }
     Ok(rows)
-}
-
-/// First quartile, median and third quartile, interpolated linearly between the sorted values; NaN without any.
-fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
-    values.sort_by(f64::total_cmp);
-    [0.25, 0.5, 0.75].map(|share| {
-        let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
-        let at = share * last as f64;
-        let (low, t) = (at.floor() as usize, at - at.floor());
-        let high = (low + 1).min(last);
-        values[low] + t * (values[high] - values[low])
-    })
 }
 
 /// The summary as CSV.
@@ -159,17 +149,4 @@ pub fn charts(spec: &AgreementSpec, rows: &[AgreementRow]) -> Vec<(String, BandC
         }
     }
     charts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quartiles;
-
-    #[test]
-    fn quartiles_by_hand() {
-        assert_eq!(quartiles(vec![4.0, 1.0, 3.0, 2.0, 5.0]), [2.0, 3.0, 4.0]);
-        assert_eq!(quartiles(vec![1.0, 2.0]), [1.25, 1.5, 1.75]);
-        assert_eq!(quartiles(vec![7.0]), [7.0; 3]);
-        assert!(quartiles(vec![]).iter().all(|q| q.is_nan()));
-    }
 }

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::data::Data;
-use super::statistics::quartiles;
-use super::tables::{Curve, against, against_over_all, duels, finals, is_proved, mean_ranks, proofs, times};
+use super::tables::{Curve, Proofs, against, against_over_all, duels, finals, mean_ranks, proofs, times};
 use crate::problem::format_number;
 
 fn cell(x: f64) -> String {
@@ -79,11 +78,9 @@ pub(super) fn signs_csv(data: &Data) -> String {
     let mut text = "problem,first,second,first_better,equal,second_better,p_value\n".to_owned();
     for problem in &data.manifest.problems {
         for duel in duels(data, &problem.name) {
-            let signs = duel.signs;
-            let counts = [signs.wins, signs.ties, signs.losses].map(|n| n.to_string());
             let mut cells = vec![problem.name.clone(), duel.first, duel.second];
-            cells.extend(counts);
-            cells.push(cell(signs.p_value()));
+            cells.extend(duel.signs.counts());
+            cells.push(cell(duel.signs.p_value()));
             line(&mut text, &cells);
         }
     }
@@ -95,16 +92,14 @@ pub(super) fn baseline_csv(data: &Data, baseline: &str) -> String {
     let mut text = "method,problem,baseline,better,equal,worse,p_value,median,baseline_median\n".to_owned();
     let rows = against(data, baseline);
     for row in &rows {
-        let counts = [row.signs.wins, row.signs.ties, row.signs.losses].map(|n| n.to_string());
         let mut cells = vec![row.method.clone(), row.problem.clone(), baseline.to_owned()];
-        cells.extend(counts);
+        cells.extend(row.signs.counts());
         cells.extend([row.signs.p_value(), row.median, row.baseline_median].map(cell));
         line(&mut text, &cells);
     }
     for (method, signs, _) in against_over_all(data, &rows) {
-        let counts = [signs.wins, signs.ties, signs.losses].map(|n| n.to_string());
         let mut cells = vec![method, String::new(), baseline.to_owned()];
-        cells.extend(counts);
+        cells.extend(signs.counts());
         cells.extend([cell(signs.p_value()), String::new(), String::new()]);
         line(&mut text, &cells);
     }
@@ -132,18 +127,13 @@ pub(super) fn proof_steps_csv(data: &Data) -> String {
         let last = case.runs.iter().filter_map(|run| run.steps.last()).map(|step| step.iteration).max();
         for iteration in 1..=last.unwrap_or(0) {
             let steps = case.runs.iter().flat_map(|run| &run.steps).filter(|s| s.iteration == iteration);
-            let proofs: Vec<_> =
-                steps.filter_map(|s| s.proof.as_ref()).filter(|proof| proof.status != "sampled").collect();
-            if proofs.is_empty() {
+            let row = Proofs::of(case, steps);
+            if row.steps == 0 {
                 continue;
             }
-            let gaps: Vec<f64> = proofs.iter().map(|proof| proof.gap.unwrap_or(f64::INFINITY)).collect();
-            let nodes: Vec<f64> = proofs.iter().map(|proof| proof.nodes as f64).collect();
-            let proved = proofs.iter().filter(|proof| is_proved(proof.gap)).count();
-            let mut cells = vec![case.problem.clone(), case.method.clone(), iteration.to_string()];
-            cells.extend([proofs.len(), proved].map(|n| n.to_string()));
-            let largest = gaps.iter().copied().fold(0.0, f64::max);
-            cells.extend([quartiles(&gaps)[1], largest, quartiles(&nodes)[1]].map(cell));
+            let mut cells = vec![row.problem, row.method, iteration.to_string()];
+            cells.extend([row.steps, row.proved].map(|n| n.to_string()));
+            cells.extend([row.median_gap, row.largest_gap, row.median_nodes].map(cell));
             line(&mut text, &cells);
         }
     }

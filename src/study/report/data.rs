@@ -37,9 +37,7 @@ pub(super) struct Run {
 
 impl Data {
     pub(super) fn load(folder: &StudyFolder) -> Result<Self, StudyError> {
-        let manifest = folder.manifest()?.ok_or_else(|| {
-            StudyError::content(&folder.manifest_file(), "there is no such file: this is no study's folder")
-        })?;
+        let manifest = folder.existing_manifest()?;
         let mut cases = Vec::with_capacity(manifest.cases.len());
         for case in &manifest.cases {
             let problem = manifest.problem(&case.problem).ok_or_else(|| {
@@ -53,6 +51,16 @@ impl Data {
             cases.push(CaseData { problem: case.problem.clone(), method: case.method.clone(), runs });
         }
         Ok(Self { manifest, cases })
+    }
+
+    /// Number of complete runs, which is what a report covers.
+    pub(super) fn complete(&self) -> usize {
+        self.cases.iter().map(|case| case.runs.len()).sum()
+    }
+
+    /// Number of all runs of the study.
+    pub(super) fn planned(&self) -> usize {
+        self.manifest.cases.len() * self.manifest.seeds.len()
     }
 
     /// The cases of a problem, in the order of methods.
@@ -82,8 +90,7 @@ fn load_run(
     let times = read_times(folder, case, seed);
     let later = steps.iter().filter(|step| step.iteration > 0);
     let seconds = later.filter_map(|step| times.get(&step.evaluation).copied()).collect();
-    let sign = if problem.goal == "maximize" { -1.0 } else { 1.0 };
-    Ok(Some(Run { seed, sign, initial: problem.initial, steps, seconds }))
+    Ok(Some(Run { seed, sign: problem.sign(), initial: problem.initial, steps, seconds }))
 }
 
 /// Seconds of each proposal by evaluation; the last one counts. Times are a courtesy: what cannot be read is not there.

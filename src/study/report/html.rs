@@ -22,15 +22,15 @@ pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> S
         text,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
-    let complete: usize = data.cases.iter().map(|case| case.runs.len()).sum();
-    let planned = manifest.cases.len() * manifest.seeds.len();
     let _ = writeln!(
         text,
-        "<p>{} problems, {} methods, {} seeds; {complete} of {planned} runs complete, the others are left out. Charts show the best feasible value so far, \
+        "<p>{} problems, {} methods, {} seeds; {} of {} runs complete, the others are left out. Charts show the best feasible value so far, \
          median over seeds and the band from first to third quartile; iteration 0 is the end of the first points, which all methods share.</p>",
         manifest.problems.len(),
         manifest.methods.len(),
-        manifest.seeds.len()
+        manifest.seeds.len(),
+        data.complete(),
+        data.planned()
     );
     overall(&mut text, data);
     if let Some(baseline) = &options.baseline {
@@ -75,10 +75,9 @@ fn baseline_table(text: &mut String, data: &Data, baseline: &str) {
     let cells: Vec<Vec<String>> = against_over_all(data, &rows)
         .into_iter()
         .map(|(method, signs, problems)| {
-            let counts =
-                [signs.wins, signs.ties, signs.losses, problems.wins, problems.ties, problems.losses];
             let mut cells = vec![method];
-            cells.extend(counts.map(|n| n.to_string()));
+            cells.extend(signs.counts());
+            cells.extend(problems.counts());
             cells.push(digits(signs.p_value()));
             cells
         })
@@ -120,7 +119,7 @@ fn sign_table(text: &mut String, duels: &[Duel]) {
         .map(|duel| {
             let signs = duel.signs;
             let mut cells = vec![format!("{} against {}", duel.first, duel.second)];
-            cells.extend([signs.wins, signs.ties, signs.losses].map(|n| n.to_string()));
+            cells.extend(signs.counts());
             cells.push(digits(signs.p_value()));
             cells
         })

@@ -13,8 +13,7 @@ pub(super) fn medians(data: &Data) -> String {
     let _ = writeln!(text, "|---|{}---|", "---|".repeat(methods.len()));
     for problem in &data.manifest.problems {
         let rows = finals(data, &problem.name);
-        let sign = if problem.goal == "maximize" { -1.0 } else { 1.0 };
-        let median = |row: &Final| sign * row.quartiles[1];
+        let median = |row: &Final| problem.sign() * row.quartiles[1];
         let best = rows.iter().map(median).fold(f64::INFINITY, f64::min);
         let cells = methods.iter().map(|method| {
             let Some(row) = rows.iter().find(|row| row.method == *method) else { return String::new() };

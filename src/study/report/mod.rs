@@ -4,7 +4,6 @@ mod csv;
 mod data;
 mod html;
 mod markdown;
-mod statistics;
 mod tables;
 
 use std::path::Path;
@@ -90,10 +89,7 @@ pub fn report(
         let path = out.join(name);
         write_whole(&path, text.as_bytes()).map_err(StudyError::file(&path))?;
     }
-    Ok(ReportSummary {
-        complete: data.cases.iter().map(|case| case.runs.len()).sum(),
-        planned: data.manifest.cases.len() * data.manifest.seeds.len(),
-    })
+    Ok(ReportSummary { complete: data.complete(), planned: data.planned() })
 }
 
 /// Ratio of the largest to the smallest value from which a logarithmic axis shows more.

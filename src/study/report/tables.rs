@@ -1,10 +1,12 @@
 //! The tables of a report: curves, final values, ranks, sign tests, proofs, times.
 
+use super::super::manifest::ProblemEntry;
+use super::super::record::StepRecord;
+use super::super::statistics::{Signs, quartiles, ranks};
 use super::data::{CaseData, Data, Run};
-use super::statistics::{Signs, quartiles, ranks};
 
 /// Relative gap at which a step counts as proved.
-pub(super) const PROVED_GAP: f64 = 1e-4;
+const PROVED_GAP: f64 = 1e-4;
 
 /// Median and quartiles over seeds of the best feasible value, by iteration, in the objective's own direction. Values are infinite where too many runs have none.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ pub(super) struct Duel {
     pub(super) signs: Signs,
 }
 
-/// How the steps of a case were proved.
+/// How steps of a case were proved.
 #[derive(Debug)]
 pub(super) struct Proofs {
     pub(super) problem: String,
@@ -192,10 +194,7 @@ pub(super) fn against(data: &Data, baseline: &str) -> Vec<Comparison> {
 
 /// Each method's comparisons over all problems, with the number of problems on which its median is better, equal, worse.
 pub(super) fn against_over_all(data: &Data, rows: &[Comparison]) -> Vec<(String, Signs, Signs)> {
-    let sign = |problem: &str| match data.manifest.problem(problem) {
-        Some(entry) if entry.goal == "maximize" => -1.0,
-        _ => 1.0,
-    };
+    let sign = |problem: &str| data.manifest.problem(problem).map_or(1.0, ProblemEntry::sign);
     let mut all: Vec<(String, Signs, Signs)> = Vec::new();
     for row in rows {
         let sign = sign(&row.problem);
@@ -223,18 +222,18 @@ pub(super) fn mean_ranks(data: &Data) -> Vec<(String, f64, usize)> {
 }
 
 /// True when a step was proved to a relative gap of 1e-4, up to the rounding of the gap itself.
-pub(super) fn is_proved(gap: Option<f64>) -> bool {
+fn is_proved(gap: Option<f64>) -> bool {
     gap.is_some_and(|gap| gap <= PROVED_GAP * (1.0 + 1e-9))
 }
 
-/// The cases whose steps have proofs.
-pub(super) fn proofs(data: &Data) -> Vec<Proofs> {
-    let rows = data.cases.iter().map(|case| {
-        let searched = case.runs.iter().flat_map(|run| &run.steps).filter_map(|step| step.proof.as_ref());
+impl Proofs {
+    /// The proofs among some steps of a case.
+    pub(super) fn of<'a>(case: &CaseData, steps: impl Iterator<Item = &'a StepRecord>) -> Self {
+        let searched = steps.filter_map(|step| step.proof.as_ref());
         let searched: Vec<_> = searched.filter(|proof| proof.status != "sampled").collect();
         let gaps: Vec<f64> = searched.iter().map(|proof| proof.gap.unwrap_or(f64::INFINITY)).collect();
         let nodes: Vec<f64> = searched.iter().map(|proof| proof.nodes as f64).collect();
-        Proofs {
+        Self {
             problem: case.problem.clone(),
             method: case.method.clone(),
             steps: searched.len(),
@@ -244,7 +243,12 @@ pub(super) fn proofs(data: &Data) -> Vec<Proofs> {
             median_nodes: quartiles(&nodes)[1],
             most_nodes: nodes.iter().copied().fold(0.0, f64::max),
         }
-    });
+    }
+}
+
+/// The cases whose steps have proofs.
+pub(super) fn proofs(data: &Data) -> Vec<Proofs> {
+    let rows = data.cases.iter().map(|case| Proofs::of(case, case.runs.iter().flat_map(|run| &run.steps)));
     rows.filter(|row| row.steps > 0).collect()
 }
 

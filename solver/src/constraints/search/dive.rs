@@ -2,8 +2,9 @@
 
 use super::relaxation::Relaxed;
 use super::{Search, Task, is_fixed};
+use crate::constraints::Limits;
 use crate::constraints::local::{Setting, ascend, gauss_newton, sqp};
-use crate::constraints::model::{Truth, TruthId};
+use crate::constraints::model::{Model, Truth, TruthId};
 use crate::constraints::propagate::CAN_TRUE;
 use crate::constraints::relax::Columns;
 use crate::domain::Domain;
@@ -18,6 +19,13 @@ struct Frame {
     lower: Vec<f64>,
     upper: Vec<f64>,
     weights: Vec<f64>,
+}
+
+impl Frame {
+    fn setting<'a>(&'a self, model: &'a Model, roots: &'a [u32], limits: &'a Limits) -> Setting<'a> {
+        let Self { columns, lower, upper, weights } = self;
+        Setting { model, roots, columns, lower, upper, weights, limits }
+    }
 }
 
 impl Search<'_> {
@@ -89,30 +97,14 @@ impl Search<'_> {
         move_discrete: bool,
     ) -> bool {
         let frame = self.frame(task, roots, region, move_discrete);
-        let setting = Setting {
-            model: self.model,
-            roots,
-            columns: &frame.columns,
-            lower: &frame.lower,
-            upper: &frame.upper,
-            weights: &frame.weights,
-            limits: &self.limits,
-        };
+        let setting = frame.setting(self.model, roots, &self.limits);
         gauss_newton(&mut self.work.local, setting, x)
     }
 
     /// Looks among the vertices for a point near which the constraints hold; discrete variables as if continuous.
     fn ascend(&mut self, task: &Task, roots: &[u32], region: &Region, x: &mut [f64]) -> bool {
         let frame = self.frame(task, roots, region, true);
-        let setting = Setting {
-            model: self.model,
-            roots,
-            columns: &frame.columns,
-            lower: &frame.lower,
-            upper: &frame.upper,
-            weights: &frame.weights,
-            limits: &self.limits,
-        };
+        let setting = frame.setting(self.model, roots, &self.limits);
         ascend(&mut self.work.local, setting, x)
     }
 
@@ -328,15 +320,7 @@ impl Search<'_> {
             }
         }
         let centre: Vec<f64> = frame.columns.variables.iter().map(|&v| self.metric.centre[v]).collect();
-        let setting = Setting {
-            model: self.model,
-            roots,
-            columns: &frame.columns,
-            lower: &frame.lower,
-            upper: &frame.upper,
-            weights: &frame.weights,
-            limits: &self.limits,
-        };
+        let setting = frame.setting(self.model, roots, &self.limits);
         sqp(&mut self.work.local, setting, &centre, &mut y);
         gauss_newton(&mut self.work.local, setting, &mut y);
         self.round(region, &mut y)?;

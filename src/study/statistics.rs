@@ -64,6 +64,11 @@ impl Signs {
         }
     }
 
+    /// The three numbers as text, for tables.
+    pub(super) fn counts(self) -> [String; 3] {
+        [self.wins, self.ties, self.losses].map(|n| n.to_string())
+    }
+
     /// Two-sided probability of a split at least as uneven by fair coins, ties left out: `min(1, 2 sum_{k <= min(wins, losses)} C(n, k) / 2^n)`.
     pub(super) fn p_value(self) -> f64 {
         let n = self.wins + self.losses;
@@ -99,7 +104,11 @@ mod tests {
     fn quartiles_interpolate_between_order_statistics() {
         // numpy.percentile([1, 2, 4, 8], [25, 50, 75]) = [1.75, 3, 5].
         assert_eq!(quartiles(&[8.0, 1.0, 4.0, 2.0]), [1.75, 3.0, 5.0]);
+        assert_eq!(quartiles(&[4.0, 1.0, 3.0, 2.0, 5.0]), [2.0, 3.0, 4.0]);
+        assert_eq!(quartiles(&[1.0, 2.0]), [1.25, 1.5, 1.75]);
         assert_eq!(quartiles(&[3.0]), [3.0; 3]);
+        assert_eq!(quartiles(&[7.0]), [7.0; 3]);
+        assert!(quartiles(&[]).iter().all(|q| q.is_nan()));
         assert!(quantile(&[], 0.5).is_nan());
     }
 
