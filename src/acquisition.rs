@@ -43,6 +43,13 @@ impl AgreementLimit {
         let data_leaves = data.into_iter().map(|x| forest.active_leaves(x)).collect();
         Self { data_leaves, max_trees: allowed + trivial }
     }
+
+    /// Whether `x` keeps the limit.
+    pub fn allows(&self, forest: &Forest, x: &[f64]) -> bool {
+        let leaves = forest.active_leaves(x);
+        let agreeing = |other: &Vec<usize>| leaves.iter().zip(other).filter(|(a, b)| a == b).count();
+        self.data_leaves.iter().all(|other| agreeing(other) <= self.max_trees)
+    }
 }
 
 /// The largest share of trees with a split in which `x` ends in the same leaf as one of the data points: the largest correlation of the kernel. 0 without data or splits.

@@ -161,9 +161,9 @@ fn run_options(args: &StudyRunArgs) -> RunOptions {
 fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
     let spec = AgreementSpec::from_file(&args.spec)?;
     let folder = StudyFolder::new(&args.out);
-    let answers = spec.functions.len() * spec.points.len() * spec.seeds.len() * spec.ratios.len();
-    let terminal = Terminal::new(answers, output);
-    let summary = agreement::run(&spec, &folder, &run_options(args), &|run, answer| {
+    let options = run_options(args);
+    let terminal = Terminal::new(spec.missing_answers(&folder, &options)?, output);
+    let summary = agreement::run(&spec, &folder, &options, &|run, answer| {
         terminal.meter.step(run.to_owned());
         if args.verbose > 0 {
             let number = |x: Option<f64>| x.map_or("-".to_owned(), short);

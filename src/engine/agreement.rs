@@ -1,5 +1,6 @@
 //! The best predicted mean at a limited distance from the data (Eq. 12).
 
+use leafgp_solver::constraints::Limits;
 use leafgp_solver::search::{self, Status, StopReason};
 
 use super::ask::search_options;
@@ -61,7 +62,7 @@ pub fn mean_within_agreement(
         return Err(EngineError::NoIncumbent { reason });
     };
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
-    let limits = leafgp_solver::constraints::Limits::default();
+    let limits = Limits { interrupt: context.interrupt.clone(), ..Limits::default() };
     let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
     let prediction = surrogate.predict(&point);
     Ok(Some(MeanWithinAgreement {

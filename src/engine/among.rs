@@ -6,7 +6,8 @@ use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::surrogate::{Prediction, Surrogate};
 use super::training::TrainingSet;
-use super::{Observation, Optimizer};
+use super::{Observation, Optimizer, check_point};
+use crate::acquisition::AgreementLimit;
 use crate::problem::Problem;
 
 /// The best of a list of candidates.
@@ -22,10 +23,11 @@ pub struct Choice {
 
 impl Optimizer {
     /// The candidate with the smallest lower confidence bound, equals at random: the acquisition's exact optimum over a finite set, where [`Optimizer::ask`] would
-    /// search the whole space. Whether candidates are feasible, pending or measured already is the caller's business.
+    /// search the whole space. Whether candidates are feasible, pending or measured already is the caller's business. `max_agreement` of the settings holds as it does
+    /// there.
     ///
     /// # Errors
-    /// [`EngineError::SpaceExhausted`] for an empty list; what the trainer or the process refuse.
+    /// [`EngineError::SpaceExhausted`] for an empty list, or when the agreement limit forbids all of it; [`EngineError::BadCandidate`]; what the trainer or the process refuse.
     pub fn ask_among(&self, candidates: &[Vec<f64>]) -> Result<Choice, EngineError> {
         among(&self.problem, &self.observations, candidates)
     }
@@ -39,6 +41,9 @@ fn among(
     if candidates.is_empty() {
         return Err(EngineError::SpaceExhausted);
     }
+    for (index, candidate) in candidates.iter().enumerate() {
+        check_point(problem, candidate).map_err(|message| EngineError::BadCandidate { index, message })?;
+    }
     let n_rows = observations.len();
     let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
     let training = TrainingSet::new(problem, observations);
@@ -50,7 +55,13 @@ fn among(
     surrogate.believe(&training)?;
     let mut best = (f64::INFINITY, 0);
     let mut equals = 0;
+    let forest = &surrogate.trees.forest;
+    let known = || training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
+    let limit = problem.settings.max_agreement.map(|ratio| AgreementLimit::new(forest, known(), ratio));
     for (index, candidate) in candidates.iter().enumerate() {
+        if limit.as_ref().is_some_and(|limit| !limit.allows(forest, candidate)) {
+            continue;
+        }
         let posterior = surrogate.process.posterior(candidate);
         let acquisition = posterior.mean - problem.settings.kappa * posterior.deviation();
         if acquisition < best.0 {
@@ -63,6 +74,9 @@ fn among(
                 best.1 = index;
             }
         }
+    }
+    if equals == 0 {
+        return Err(EngineError::SpaceExhausted);
     }
     let (acquisition, index) = best;
     let prediction = surrogate.predict(&candidates[index]);
@@ -107,6 +121,35 @@ mod tests {
             seen.insert(index);
         }
         assert!(seen.len() >= 6, "{seen:?}");
+    }
+
+    #[test]
+    fn candidates_that_are_no_points_are_refused_by_their_place() {
+        let optimizer = parabola();
+        for (bad, expected) in [(vec![], "0 coordinates"), (vec![f64::NAN], "x is NaN")] {
+            let error = optimizer.ask_among(&[vec![1.0], bad]).unwrap_err();
+            assert!(matches!(error, EngineError::BadCandidate { index: 1, .. }), "{error:?}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_agreement_limit_holds() {
+        let mut optimizer = parabola();
+        optimizer.problem.settings.max_agreement = Some(0.6);
+        let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
+        // A measured point agrees with itself in every tree.
+        assert!(matches!(optimizer.ask_among(&[vec![3.0]]), Err(EngineError::SpaceExhausted)));
+        let proof = optimizer.ask().unwrap().proof;
+        let choice = optimizer.ask_among(&candidates);
+        match (proof, choice) {
+            (Some(proof), Ok(choice)) => {
+                assert!(choice.acquisition.unwrap() >= proof.acquisition - 1e-4 * proof.acquisition.abs());
+            }
+            // Neither finds a point far enough from the data.
+            (None, Err(EngineError::SpaceExhausted)) => {}
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

@@ -30,6 +30,14 @@ pub enum EngineError {
         /// What is wrong and what was expected.
         message: String,
     },
+    /// A candidate of a list was refused.
+    #[error("candidate {index}: {message}")]
+    BadCandidate {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong and what was expected.
+        message: String,
+    },
     /// The trees could not be fitted.
     #[error("trees: {0}")]
     Trees(#[from] GbdtError),

@@ -155,26 +155,13 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::tell`].
     pub fn tell_outcome(&mut self, point: &[f64], outcome: Outcome) -> Result<(), EngineError> {
-        let refuse = |message: String| Err(EngineError::BadObservation { message });
-        if point.len() != self.problem.variables.len() {
-            return refuse(format!(
-                "the point has {} coordinates; expected {}",
-                point.len(),
-                self.problem.variables.len()
-            ));
-        }
-        for (variable, &x) in self.problem.variables.iter().zip(point) {
-            let is_level = variable.domain().levels().is_none_or(|_| variable.domain().contains(x));
-            if !x.is_finite() || !is_level {
-                return refuse(format!("{} is {x}; expected {}", variable.name, variable.expected()));
-            }
-        }
+        check_point(&self.problem, point).map_err(|message| EngineError::BadObservation { message })?;
         if let Outcome::Done(value) = outcome
             && !value.is_finite()
         {
-            return refuse(format!(
-                "the value is {value}; expected a finite number (tell a failed experiment as such)"
-            ));
+            let message =
+                format!("the value is {value}; expected a finite number (tell a failed experiment as such)");
+            return Err(EngineError::BadObservation { message });
         }
         self.push(point, outcome);
         Ok(())
@@ -205,4 +192,18 @@ fn is_eligible(problem: &Problem, point: &[f64]) -> bool {
     let mut point = point.to_vec();
     problem.constraints.deactivate(&mut point);
     problem.constraints.is_feasible(&point, Tolerance::Judge)
+}
+/// A number for each coordinate, a known level for each category; else what was expected. The box is not checked: old experiments may lie outside.
+fn check_point(problem: &Problem, point: &[f64]) -> Result<(), String> {
+    let expected = problem.variables.len();
+    if point.len() != expected {
+        return Err(format!("the point has {} coordinates; expected {expected}", point.len()));
+    }
+    for (variable, &x) in problem.variables.iter().zip(point) {
+        let is_level = variable.domain().levels().is_none_or(|_| variable.domain().contains(x));
+        if !x.is_finite() || !is_level {
+            return Err(format!("{} is {x}; expected {}", variable.name, variable.expected()));
+        }
+    }
+    Ok(())
 }

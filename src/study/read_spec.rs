@@ -393,28 +393,13 @@ impl Parser<'_> {
         let Some(section) = section else { return Ok(base.clone()) };
         let field = join(path, "settings");
         let table = self.reader.table(&field, section, "settings = { kappa = 1.96 }")?;
-        let inner = |outer: &str, key: &str| table.get(outer)?.get_ref().as_table()?.get(key);
-        for (value, key, message, expected) in [
-            (table.get("seed"), "seed", "the study's seeds decide", "seeds = [101, 102] above the tables"),
-            (
-                inner("solver", "time_limit"),
-                "solver.time_limit",
-                "a study knows no clock",
-                "solver.node_limit",
-            ),
-            (
-                inner("solver", "threads"),
-                "solver.threads",
-                "each run has one thread",
-                "--jobs K on the command line",
-            ),
-            (
-                inner("design", "initial"),
-                "design.initial",
-                "first points are the study's",
-                "`initial` above the tables",
-            ),
-        ] {
+        for (outer, key, message, expected) in DECIDED {
+            let table = match outer {
+                "" => Some(table),
+                _ => table.get(outer).and_then(|section| section.get_ref().as_table()),
+            };
+            let value = table.and_then(|table| table.get(key));
+            let key = join(outer, key);
             if let Some(value) = value {
                 return Err(self.refuse(value, &format!("{field}.{key}"), message, expected));
             }
@@ -562,6 +547,14 @@ impl Parser<'_> {
         self.reader.refuse(&value.span(), field, message, expected)
     }
 }
+
+/// Settings that a study decides itself: section, key, why, and what is meant instead.
+pub(super) const DECIDED: [(&str, &str, &str, &str); 4] = [
+    ("", "seed", "the study's seeds decide", "seeds = [101, 102] above the tables"),
+    ("solver", "time_limit", "a study knows no clock", "solver.node_limit"),
+    ("solver", "threads", "each run has one thread", "--jobs K on the command line"),
+    ("design", "initial", "first points are the study's", "`initial` above the tables"),
+];
 
 /// `first..last`, both ends included, as its two ends; at most 10000 seeds.
 pub(super) fn seed_range(text: &str) -> Option<(u64, u64)> {

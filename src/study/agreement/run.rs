@@ -42,8 +42,8 @@ struct Run {
 }
 
 impl AgreementSpec {
-    /// Every run, seed by seed.
-    fn runs(&self) -> Vec<Run> {
+    /// The runs of the part asked for, seed by seed.
+    fn runs(&self, options: &RunOptions) -> Vec<Run> {
         let mut runs = Vec::new();
         for &seed in &self.seeds {
             for &points in &self.points {
@@ -52,7 +52,22 @@ impl AgreementSpec {
                 }
             }
         }
-        runs
+        let of_shard = |k: usize| options.shard.is_none_or(|shard| shard.holds(k));
+        runs.into_iter().enumerate().filter(|(k, _)| of_shard(*k)).map(|(_, run)| run).collect()
+    }
+
+    /// How many answers [`run`] has still to find.
+    ///
+    /// # Errors
+    /// Damaged or unreadable files.
+    pub fn missing_answers(&self, folder: &StudyFolder, options: &RunOptions) -> Result<usize, StudyError> {
+        let mut missing = 0;
+        for run in self.runs(options) {
+            let path = self.run_file(folder, run.function, run.points, run.seed);
+            let known = AgreementRun::read(&path)?.map_or(0, |record| record.records.len());
+            missing += self.ratios.len().saturating_sub(known);
+        }
+        Ok(missing)
     }
 
     /// The file of a run.
@@ -80,13 +95,7 @@ pub fn run(
     options: &RunOptions,
     on_answer: &(dyn Fn(&str, &AgreementRecord) + Sync),
 ) -> Result<AgreementSummary, StudyError> {
-    let runs: Vec<Run> = spec
-        .runs()
-        .into_iter()
-        .enumerate()
-        .filter(|(k, _)| options.shard.is_none_or(|shard| shard.holds(*k)))
-        .map(|(_, run)| run)
-        .collect();
+    let runs = spec.runs(options);
     let context = Context { interrupt: options.interrupt.clone(), progress: None };
     let state: Mutex<(AgreementSummary, Option<StudyError>)> =
         Mutex::new((AgreementSummary { total: runs.len(), ..AgreementSummary::default() }, None));
@@ -112,7 +121,7 @@ pub fn run(
         work();
     });
     let (mut summary, error) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.interrupted = interrupted(&context);
+    summary.interrupted = interrupted(&context) && summary.complete < summary.total;
     error.map_or(Ok(summary), Err)
 }
 

@@ -9,7 +9,7 @@ use crate::functions::{self, Benchmark};
 use crate::problem::{ProblemError, Settings};
 use crate::study::StudyError;
 use crate::study::fingerprint::fingerprint;
-use crate::study::read_spec::seed_range;
+use crate::study::read_spec::{DECIDED, seed_range};
 use crate::study::spec::deterministic;
 
 /// A checked uncertainty study.
@@ -112,6 +112,16 @@ impl AgreementSpec {
         let refuse = |message: String| StudyError::content(path, message);
         let file: File =
             toml::from_str(text).map_err(|e| refuse(format!("not a study of agreement: {e}")))?;
+        let whole: toml::Table =
+            text.parse().map_err(|e| refuse(format!("not a study of agreement: {e}")))?;
+        let settings = whole.get("settings");
+        for (section, key, message, _) in DECIDED {
+            let table = if section.is_empty() { settings } else { settings.and_then(|s| s.get(section)) };
+            if table.is_some_and(|table| table.get(key).is_some()) {
+                let dot = if section.is_empty() { "" } else { "." };
+                return Err(refuse(format!("settings.{section}{dot}{key}: {message}")));
+            }
+        }
         let mut known = Vec::with_capacity(file.functions.len());
         for name in &file.functions {
             let function = functions::find(name).map_err(|e| refuse(e.to_string()))?;
@@ -233,6 +243,8 @@ mod tests {
             (format!("{GOOD}ratios = [0.5, 0.4]\n"), "ratios"),
             (format!("{GOOD}ratios = {{ from = 0.4, to = 1.0, step = 0.0 }}\n"), "step"),
             (format!("{GOOD}[settings]\nkappa = -1.0\n"), "kappa"),
+            (format!("{GOOD}[settings]\nseed = 3\n"), "settings.seed: the study's seeds decide"),
+            (format!("{GOOD}[settings]\nsolver = {{ time_limit = 3 }}\n"), "settings.solver.time_limit"),
         ] {
             let message = read(&text).unwrap_err();
             assert!(message.contains(expected) && message.contains("study.toml"), "{message}");
