@@ -157,7 +157,13 @@ impl Domain {
 
     /// The smallest and largest allowed value in the closed interval `[lower, upper]`; `None` when there is none.
     pub fn within(&self, lower: f64, upper: f64) -> Option<(f64, f64)> {
-        let (first, last) = (self.ceil(lower)?, self.floor(upper)?);
+        let (first, last) = match self {
+            // Without a search for allowed values.
+            Self::Continuous { lower: l, upper: u } if !lower.is_nan() && !upper.is_nan() => {
+                (lower.max(*l), upper.min(*u))
+            }
+            _ => (self.ceil(lower)?, self.floor(upper)?),
+        };
         (first <= last).then_some((first, last))
     }
 
@@ -165,6 +171,9 @@ impl Domain {
     pub fn nearest(&self, x: f64, lower: f64, upper: f64) -> Option<f64> {
         let (first, last) = self.within(lower, upper)?;
         let x = x.clamp(first, last);
+        if matches!(self, Self::Continuous { .. }) && !x.is_nan() {
+            return Some(x);
+        }
         let (below, above) = (self.floor(x)?, self.ceil(x)?);
         Some(if above - x < x - below { above } else { below })
     }

@@ -56,6 +56,7 @@ impl Evaluation {
         self.point.clear();
         self.point.extend_from_slice(x);
         self.numbers.clear();
+        self.numbers.reserve(program.numbers.len());
         for number in &program.numbers {
             let value = match number {
                 Number::Variable(v) => x[*v],

@@ -39,12 +39,15 @@ pub(in crate::constraints) fn gauss_newton(local: &mut Local, s: Setting<'_>, x:
         // A coordinate that need not move must not: zeros are exact.
         let still =
             |j: usize, step: f64| step.abs() <= 1e-14 * (s.upper[j] - s.lower[j]).max(local.target[j].abs());
-        let step: Vec<f64> = (0..n)
-            .map(|j| local.trial[j] - local.target[j])
-            .enumerate()
-            .map(|(j, step)| if still(j, step) { 0.0 } else { step })
-            .collect();
-        let start = local.target.clone();
+        let mut step = std::mem::take(&mut local.step);
+        step.clear();
+        step.extend((0..n).map(|j| local.trial[j] - local.target[j]));
+        for (j, step) in step.iter_mut().enumerate() {
+            if still(j, *step) {
+                *step = 0.0;
+            }
+        }
+        let start = std::mem::take(&mut local.target);
         let mut improved = false;
         let mut trial_atoms = std::mem::take(&mut local.trial_atoms);
         let mut length = 1.0;
@@ -67,6 +70,9 @@ pub(in crate::constraints) fn gauss_newton(local: &mut Local, s: Setting<'_>, x:
                 x[v] = start[j];
             }
             measure(local, s, x, &mut atoms);
+        }
+        (local.step, local.target) = (step, start);
+        if !improved {
             break;
         }
         converged = merit == 0.0;
@@ -168,7 +174,9 @@ pub(super) fn push_rows(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &[A
 /// Cyclic projections onto the violated rows: a compromise when the linearised constraints contradict each other.
 fn kaczmarz(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &[Atom]) {
     let n = s.columns.variables.len();
-    let mut y: Vec<f64> = s.columns.variables.iter().map(|&v| x[v]).collect();
+    let mut y = std::mem::take(&mut local.trial);
+    y.clear();
+    y.extend(s.columns.variables.iter().map(|&v| x[v]));
     for _ in 0..20 {
         for (atom, gradient) in atoms.iter().zip(local.gradients.chunks_exact(n.max(1))) {
             let mut value = atom.value;

@@ -27,6 +27,8 @@ pub(super) struct Local {
     gradients: Vec<f64>,
     trial: Vec<f64>,
     target: Vec<f64>,
+    step: Vec<f64>,
+    scratch: sqp::Scratch,
 }
 
 impl Local {
@@ -41,6 +43,8 @@ impl Local {
             gradients: Vec::new(),
             trial: Vec::new(),
             target: Vec::new(),
+            step: Vec::new(),
+            scratch: sqp::Scratch::default(),
         }
     }
 }

@@ -244,7 +244,11 @@ impl Point {
             }
             Operation::Power(a, p) => {
                 let va = self.value(*a);
-                let slope = if *p == 2.0 { 2.0 * va } else { p * va.powf(p - 1.0) };
+                let slope = match *p {
+                    2.0 => 2.0 * va,
+                    3.0 => 3.0 * va * va,
+                    p => p * va.powf(p - 1.0),
+                };
                 self.adjoints[a.index()] += adjoint * slope;
             }
             Operation::Exponential(base, a) => self.adjoints[a.index()] += adjoint * own * base.ln(),

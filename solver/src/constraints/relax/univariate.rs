@@ -27,6 +27,7 @@ impl Univariate {
     pub(super) fn value(self, x: f64) -> f64 {
         match self {
             Self::Power(-1.0) => 1.0 / x,
+            Self::Power(3.0) => x * x * x,
             Self::Power(p) => crate::expr::power(x, p),
             Self::Exponential(base) => base.powf(x),
             Self::Sqrt => x.max(0.0).sqrt(),
@@ -40,6 +41,7 @@ impl Univariate {
         match self {
             Self::Power(2.0) => 2.0 * x,
             Self::Power(-1.0) => -1.0 / (x * x),
+            Self::Power(3.0) => 3.0 * x * x,
             Self::Power(p) => p * x.powf(p - 1.0),
             Self::Exponential(base) => base.ln() * base.powf(x),
             Self::Sqrt => 0.5 / x.max(0.0).sqrt(),
@@ -65,7 +67,7 @@ impl Univariate {
             }
             Self::Power(p) => {
                 let ratio = slope / p;
-                let root = ratio.abs().powf(1.0 / (p - 1.0));
+                let root = if p == 3.0 { ratio.abs().sqrt() } else { ratio.abs().powf(1.0 / (p - 1.0)) };
                 if p.fract() != 0.0 {
                     [root, f64::NAN]
                 } else if is_even(p) {

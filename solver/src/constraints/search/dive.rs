@@ -109,7 +109,7 @@ impl Search<'_> {
     }
 
     /// Puts every variable at an allowed value of its range.
-    fn round(&self, region: &Region, x: &mut [f64]) -> Option<bool> {
+    pub(super) fn round(&self, region: &Region, x: &mut [f64]) -> Option<bool> {
         let mut moved = false;
         for (v, range) in region.0.iter().enumerate() {
             let rounded = match range {

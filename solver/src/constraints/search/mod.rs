@@ -21,7 +21,7 @@ use super::metric::Metric;
 use super::model::Model;
 use super::propagate::{Propagator, State};
 use super::relax::{Columns, Estimates, Slopes};
-use super::{Constraints, Decision, Limits, Projection, Tolerance};
+use super::{Constraints, Decision, Limits, Projection};
 use crate::domain::Domain;
 use crate::expr::{Evaluation, Settings};
 use crate::qp::Qp;
@@ -48,7 +48,7 @@ pub(super) struct Workspace {
     local: Local,
     qp: Qp,
     columns: Columns,
-    rows: Vec<relaxation::Row>,
+    pass: relaxation::Pass,
     evaluation: Evaluation,
 }
 
@@ -63,7 +63,7 @@ impl Workspace {
             local: Local::new(model),
             qp: Qp::new(0),
             columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
-            rows: Vec::new(),
+            pass: relaxation::Pass::default(),
             evaluation: Evaluation::default(),
         }
     }
@@ -84,10 +84,9 @@ pub(super) struct Search<'a> {
     stopped: Option<&'static str>,
 }
 
-/// Some constraints over a box: the roots, and the variables whose distance counts.
+/// Some constraints: the roots, and the variables whose distance counts, ascending.
 #[derive(Clone, Debug)]
 struct Task {
-    region: Region,
     roots: Vec<u32>,
     variables: Vec<usize>,
 }
@@ -175,11 +174,9 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn decision(&mut self, region: &Region) -> Decision {
-        let outcome = self.solve(&self.everything(region), f64::INFINITY, 0.0, 0);
+        let outcome = self.solve(&self.everything(), region.clone(), f64::INFINITY, 0.0, 0);
         match outcome.best {
-            Some((x, _)) if self.set.is_feasible(&x, Tolerance::Produce) && region.contains(&x) => {
-                Decision::Feasible(x)
-            }
+            Some((x, _)) if self.is_feasible(&x) && region.contains(&x) => Decision::Feasible(x),
             _ if outcome.bound == f64::INFINITY => Decision::Infeasible,
             _ => {
                 let reason = self.stopped.unwrap_or("no feasible point was found, none was excluded");
@@ -189,15 +186,21 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn projection(&mut self, region: &Region, gap: f64) -> Projection {
-        let outcome = self.solve(&self.everything(region), f64::INFINITY, gap, 0);
-        let nearest =
-            outcome.best.filter(|(x, _)| self.set.is_feasible(x, Tolerance::Produce) && region.contains(x));
+        let outcome = self.solve(&self.everything(), region.clone(), f64::INFINITY, gap, 0);
+        let nearest = outcome.best.filter(|(x, _)| self.is_feasible(x) && region.contains(x));
         Projection { nearest, bound: outcome.bound, nodes: self.nodes }
     }
 
-    fn everything(&self, region: &Region) -> Task {
+    /// The constraints as the user stated them, at [`Tolerance::Produce`](super::Tolerance::Produce).
+    fn is_feasible(&mut self, x: &[f64]) -> bool {
+        let (set, evaluation) = (self.set, &mut self.work.evaluation);
+        evaluation.run(&set.program, x, Settings::PRODUCE);
+        let holds = |&root| evaluation.verdict(&set.program, root, false, Settings::PRODUCE).holds();
+        self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) && set.roots.iter().all(holds)
+    }
+
+    fn everything(&self) -> Task {
         Task {
-            region: region.clone(),
             roots: (0..self.model.roots.len() as u32).collect(),
             variables: (0..self.domains.len()).collect(),
         }
@@ -217,14 +220,14 @@ impl<'a> Search<'a> {
     }
 
     /// Minimises the distance over a task; points that are not nearer than `cutoff` are of no interest.
-    fn solve(&mut self, task: &Task, cutoff: f64, gap: f64, level: usize) -> Outcome {
+    fn solve(&mut self, task: &Task, region: Region, cutoff: f64, gap: f64, level: usize) -> Outcome {
         let mut best: Option<(Vec<f64>, f64)> = None;
         let mut upper = cutoff;
         let mut open = Open::default();
         let mut number = 0;
         // Least bound among the nodes that were left because of the gap or the limits.
         let mut left = f64::INFINITY;
-        open.stack.push(Node { bound: 0.0, number, region: task.region.clone(), changed: None, depth: 0 });
+        open.stack.push(Node { bound: 0.0, number, region, changed: None, depth: 0 });
         while let Some(mut node) = open.pop(best.is_none()) {
             let goal = upper * (1.0 - gap);
             if node.bound >= goal || (best.is_some() && upper <= NEGLIGIBLE) {
@@ -324,8 +327,11 @@ impl<'a> Search<'a> {
         gap: f64,
         level: usize,
     ) -> Finish {
-        let clamp = self.clamp(region);
-        let Some(clamp) = clamp else { return Finish::Refuted };
+        if let Some(x) = &relaxed.solution {
+            let distance = self.metric.distance(self.domains, &task.variables, x);
+            return Finish::Done(Outcome { best: Some((x.clone(), distance)), bound: relaxed.bound });
+        }
+        let Some(clamp) = self.clamp(region) else { return Finish::Refuted };
         let parts = components(self.model, &relaxed.live, region);
         // Constraints whose variables are all fixed are decided by the point.
         for &root in &parts.fixed {
@@ -351,9 +357,9 @@ impl<'a> Search<'a> {
             let own: Vec<usize> = variables.into_iter().filter(|v| task.variables.contains(v)).collect();
             let x_clamp = self.clamp(region).unwrap_or_default();
             let before = self.metric.distance(self.domains, &own, &x_clamp);
-            let part = Task { region: region.clone(), roots, variables: own };
+            let part = Task { roots, variables: own };
             let cutoff = if self.decide { f64::INFINITY } else { upper - bound + before };
-            let outcome = self.solve(&part, cutoff, COMPONENT_GAP * gap, level + 1);
+            let outcome = self.solve(&part, region.clone(), cutoff, COMPONENT_GAP * gap, level + 1);
             bound += (outcome.bound - before).max(0.0);
             match (outcome.best, &mut x) {
                 (Some((y, _)), Some(x)) => part.variables.iter().for_each(|&v| x[v] = y[v]),

@@ -32,15 +32,36 @@ pub(super) struct Relaxed {
     pub(super) live: Vec<u32>,
     /// Live roots with an undecided disjunction.
     pub(super) logical: Vec<u32>,
+    /// A feasible point no other point of the box is nearer than (any feasible point for a decision).
+    pub(super) solution: Option<Vec<f64>>,
 }
 
-/// A row `coefficients x <= right` of the relaxation, by column.
+/// Scratch of a pass, by column of the relaxation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    coefficients: Vec<f64>,
-    right: f64,
-    /// Propagation sees the row anyway.
-    affine: bool,
+pub(super) struct Pass {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    weights: Vec<f64>,
+    centre: Vec<f64>,
+    /// `2 weights`, the metric of the quadratic program.
+    metric: Vec<f64>,
+    /// Where estimators are built.
+    z: Vec<f64>,
+    ranges: Vec<Interval>,
+    /// The row that the multipliers add up to.
+    aggregate: Vec<f64>,
+    /// Of each row of the quadratic program, `coefficients x <= right`: propagation sees it anyway.
+    affine: Vec<bool>,
+    /// The row under construction.
+    row: Vec<f64>,
+}
+
+impl Pass {
+    fn start_at_centre(&mut self) {
+        let Self { lower, upper, centre, z, .. } = self;
+        z.clear();
+        z.extend(centre.iter().zip(lower.iter().zip(upper.iter())).map(|(c, (&l, &u))| c.clamp(l, u)));
+    }
 }
 
 /// A comparison that must hold in the box.
@@ -75,12 +96,54 @@ impl Search<'_> {
             self.ball(task, region, goal)?;
             self.work.propagator.run(model, self.domains).ok()?;
             self.work.propagator.store(model, region);
-            let pays = self.relax_once(task, region, goal, pass, &mut relaxed)?;
-            if !pays || self.limits.must_stop() {
+            if pass == 0
+                && self.decide
+                && let Some(x) = self.guess(task, region, changed.is_none())
+            {
+                return Some(Relaxed {
+                    bound: 0.0,
+                    candidate: Vec::new(),
+                    live: Vec::new(),
+                    logical: Vec::new(),
+                    solution: Some(x),
+                });
+            }
+            let mut scratch = std::mem::take(&mut self.work.pass);
+            let pays = self.relax_once(task, region, goal, pass, &mut relaxed, &mut scratch);
+            self.work.pass = scratch;
+            if !pays? || self.limits.must_stop() {
                 break;
             }
         }
         relaxed
+    }
+
+    /// Points that cost next to nothing to try, for a decision: the box's point nearest to the centre, and its middle, which Gauss-Newton
+    /// may move when `local`.
+    fn guess(&mut self, task: &Task, region: &Region, local: bool) -> Option<Vec<f64>> {
+        let mut x = self.clamp(region)?;
+        if self.holds(&task.roots, &x) {
+            return Some(x);
+        }
+        let mut continuous = true;
+        for &v in &task.variables {
+            if let Range::Interval { lower, upper } = region.0[v] {
+                x[v] = 0.5 * lower + 0.5 * upper;
+                if self.domains[v].is_discrete() {
+                    continuous &= lower == upper;
+                    x[v] = self.domains[v].nearest(x[v], lower, upper)?;
+                }
+            }
+        }
+        if self.holds(&task.roots, &x) {
+            return Some(x);
+        }
+        let found = local
+            && continuous
+            && self.newton(task, &task.roots, region, &mut x, false)
+            && self.round(region, &mut x).is_some()
+            && self.holds(&task.roots, &x);
+        found.then_some(x)
     }
 
     /// Ranges no point nearer than `goal` can leave.
@@ -205,6 +268,7 @@ impl Search<'_> {
         goal: f64,
         pass: usize,
         relaxed: &mut Option<Relaxed>,
+        scratch: &mut Pass,
     ) -> Option<bool> {
         let model = self.model;
         let (active, live, logical) = self.active(task);
@@ -213,8 +277,10 @@ impl Search<'_> {
         if base >= goal * (1.0 + 1e-12) && goal < f64::INFINITY {
             return None;
         }
-        *relaxed = Some(Relaxed { bound: base, candidate, live, logical });
-        if active.is_empty() {
+        let nearest = pass == 0 && !live.is_empty() && self.holds(&task.roots, &candidate);
+        let solution = nearest.then(|| candidate.clone());
+        *relaxed = Some(Relaxed { bound: base, candidate, live, logical, solution });
+        if active.is_empty() || nearest {
             return Some(false);
         }
         self.choose_columns(region, &active);
@@ -222,32 +288,21 @@ impl Search<'_> {
         if n == 0 {
             return Some(false);
         }
-        let (lower, upper): (Vec<f64>, Vec<f64>) = self
-            .work
-            .columns
-            .variables
-            .iter()
-            .map(|&v| match region.0[v] {
-                Range::Interval { lower, upper } => (lower, upper),
-                Range::Levels(_) => unreachable!("columns are numbers"),
-            })
-            .unzip();
-        let weights: Vec<f64> =
-            self.work.columns.variables.iter().map(|&v| self.metric.weight[v].max(1e-300)).collect();
-        let centre: Vec<f64> = self.work.columns.variables.iter().map(|&v| self.metric.centre[v]).collect();
-        let metric: Vec<f64> = weights.iter().map(|w| 2.0 * w).collect();
+        self.fill(region, scratch);
         self.work.qp.reset(n);
-        self.work.qp.set_box(&lower, &upper);
-        self.work.qp.set_target(&centre);
-        self.work.qp.set_diagonal_metric(&metric);
-        self.work.rows.clear();
+        self.work.qp.set_box(&scratch.lower, &scratch.upper);
+        self.work.qp.set_target(&scratch.centre);
+        self.work.qp.set_diagonal_metric(&scratch.metric);
         self.work.estimates.reset(model.operations.len(), n);
-        let mut z: Vec<f64> = (0..n).map(|j| centre[j].clamp(lower[j], upper[j])).collect();
-        self.add_cuts(&active, &z, &lower, &upper, true, false);
+        scratch.affine.clear();
+        scratch.start_at_centre();
+        self.add_cuts(&active, scratch, true, false);
         if pass == 0 {
-            let middle: Vec<f64> = (0..n).map(|j| 0.5 * lower[j] + 0.5 * upper[j]).collect();
-            self.add_cuts(&active, &middle, &lower, &upper, false, false);
+            scratch.z.clear();
+            scratch.z.extend(scratch.lower.iter().zip(&scratch.upper).map(|(l, u)| 0.5 * l + 0.5 * u));
+            self.add_cuts(&active, scratch, false, false);
         }
+        let others = base - self.distance_of_columns(task, scratch)?;
         let mut value = 0.0;
         for round in 0..ROUNDS {
             match self.work.qp.resume() {
@@ -257,22 +312,57 @@ impl Search<'_> {
                 // No data to reason with: propagation alone then.
                 Err(_) => return Some(false),
             }
-            z.copy_from_slice(self.work.qp.x());
+            scratch.z.copy_from_slice(self.work.qp.x());
             let grown = self.work.qp.value();
-            if round + 1 == ROUNDS || (round > 0 && grown - value < 1e-3 * grown) {
+            // Far enough already, or not worth another round.
+            if round + 1 == ROUNDS
+                || (round > 0 && grown - value < 1e-3 * grown)
+                || grown + others > goal * (1.0 + 1e-9)
+            {
                 break;
             }
             value = grown;
-            if !self.add_cuts(&active, &z, &lower, &upper, false, true) {
+            if !self.add_cuts(&active, scratch, false, true) {
                 break;
             }
         }
         if let Some(relaxed) = relaxed {
-            for (j, &v) in self.work.columns.variables.iter().enumerate() {
-                relaxed.candidate[v] = z[j];
+            for (&v, &z) in self.work.columns.variables.iter().zip(&scratch.z) {
+                relaxed.candidate[v] = z;
             }
         }
-        self.tighten(task, region, goal, (&lower, &upper), (&weights, &centre), base, relaxed)
+        self.tighten(region, goal, others, base, relaxed, scratch)
+    }
+
+    /// Ranges, weights and centres of the columns.
+    fn fill(&self, region: &Region, scratch: &mut Pass) {
+        let Pass { lower, upper, weights, centre, metric, .. } = scratch;
+        for vector in [&mut *lower, &mut *upper, &mut *weights, &mut *centre, &mut *metric] {
+            vector.clear();
+        }
+        for &v in &self.work.columns.variables {
+            let Range::Interval { lower: l, upper: u } = region.0[v] else {
+                unreachable!("columns are numbers")
+            };
+            lower.push(l);
+            upper.push(u);
+            let weight = self.metric.weight[v].max(1e-300);
+            weights.push(weight);
+            metric.push(2.0 * weight);
+            centre.push(self.metric.centre[v]);
+        }
+    }
+
+    /// The part of the box's distance that the columns account for.
+    fn distance_of_columns(&self, task: &Task, scratch: &Pass) -> Option<f64> {
+        let mut sum = 0.0;
+        for (j, &v) in self.work.columns.variables.iter().enumerate() {
+            if task.variables.binary_search(&v).is_ok() {
+                let x = self.domains[v].nearest(scratch.centre[j], scratch.lower[j], scratch.upper[j])?;
+                sum += self.metric.term(&self.domains[v], v, x);
+            }
+        }
+        Some(sum)
     }
 
     /// The free numeric variables of the active comparisons' roots.
@@ -303,15 +393,7 @@ impl Search<'_> {
 
     /// Adds rows of the active comparisons with estimators at `z`: the affine ones when `affine`, the others always; with
     /// `only_violated`, only rows that `z` violates. Returns whether there were any.
-    fn add_cuts(
-        &mut self,
-        active: &[Active],
-        z: &[f64],
-        lower: &[f64],
-        upper: &[f64],
-        affine: bool,
-        only_violated: bool,
-    ) -> bool {
+    fn add_cuts(&mut self, active: &[Active], scratch: &mut Pass, affine: bool, only_violated: bool) -> bool {
         let model = self.model;
         let mut added = false;
         self.work.estimates.start(model, &self.work.propagator.state, &self.work.columns);
@@ -323,106 +405,100 @@ impl Search<'_> {
             let work = &mut *self.work;
             if built != Some(atom.root) {
                 let steps = &model.roots[atom.root as usize].steps;
-                work.estimates.run(model, &work.propagator.state, &work.columns, steps, z);
+                work.estimates.run(model, &work.propagator.state, &work.columns, steps, &scratch.z);
                 built = Some(atom.root);
             }
-            let tolerance = atom.equality.map(|slack| self.work.propagator.state.tolerance(&slack));
+            let form = Estimates::single_quotient(model, &work.propagator.state, atom.node);
+            let tolerance = atom.equality.map(|slack| work.propagator.state.tolerance(&slack));
+            let slack = tolerance.unwrap_or(0.0);
             // under <= D <= tolerance, and for equalities over >= D >= -tolerance.
             for below in [true, false] {
                 if !below && tolerance.is_none() {
                     continue;
                 }
                 let sign = if below { 1.0 } else { -1.0 };
-                let slack = tolerance.unwrap_or(0.0);
-                let mut row = Row { affine: atom.affine, ..Row::default() };
+                let work = &mut *self.work;
                 if let Operation::Variable(v) = *model.operation(atom.node) {
-                    row.coefficients = vec![0.0; z.len()];
-                    if let Some(column) = self.work.columns.of_variable[v] {
-                        row.coefficients[column as usize] = sign;
+                    scratch.row.clear();
+                    scratch.row.resize(scratch.z.len(), 0.0);
+                    if let Some(column) = work.columns.of_variable[v] {
+                        scratch.row[column as usize] = sign;
                     }
-                    row.right = slack;
+                    added |= self.offer_row(slack, atom.affine, scratch, only_violated);
                 } else {
-                    let (coefficients, constant, error) = self.work.estimates.get(atom.node, below);
+                    let (coefficients, constant, error) = work.estimates.get(atom.node, below);
                     if error.is_finite() {
-                        row.coefficients = coefficients.iter().map(|c| sign * c).collect();
-                        row.right = error + slack - sign * constant;
+                        scratch.row.clear();
+                        scratch.row.extend(coefficients.iter().map(|c| sign * c));
+                        let right = error + slack - sign * constant;
+                        added |= self.offer_row(right, atom.affine, scratch, only_violated);
                     }
                 }
-                added |= self.offer_row(row, z, lower, upper, only_violated);
+                let Some(form) = &form else { continue };
                 let work = &mut *self.work;
-                if let Some(form) = Estimates::single_quotient(model, &work.propagator.state, atom.node) {
-                    let magnitude = work.propagator.state.number(form.divisor()).magnitude();
-                    let (coefficients, constant, error) = work.estimates.multiplied_out(
-                        model,
-                        &work.propagator.state,
-                        &work.columns,
-                        &form,
-                        below,
-                    );
-                    if error.is_finite() {
-                        let row = Row {
-                            coefficients: coefficients.iter().map(|c| sign * c).collect(),
-                            right: error + slack * magnitude - sign * constant,
-                            affine: false,
-                        };
-                        added |= self.offer_row(row, z, lower, upper, only_violated);
-                    }
+                let state = &work.propagator.state;
+                let magnitude = state.number(form.divisor()).magnitude();
+                let (coefficients, constant, error) =
+                    work.estimates.multiplied_out(model, state, &work.columns, form, below);
+                if error.is_finite() {
+                    scratch.row.clear();
+                    scratch.row.extend(coefficients.iter().map(|c| sign * c));
+                    let right = error + slack * magnitude - sign * constant;
+                    added |= self.offer_row(right, false, scratch, only_violated);
                 }
             }
         }
         added
     }
 
-    /// Adds a row when it says something (and, if asked, when `z` violates it).
-    fn offer_row(
-        &mut self,
-        mut row: Row,
-        z: &[f64],
-        lower: &[f64],
-        upper: &[f64],
-        only_violated: bool,
-    ) -> bool {
-        if row.coefficients.is_empty() || !clean(&mut row, lower, upper) {
+    /// Adds the row under construction when it says something (and, if asked, when `z` violates it).
+    fn offer_row(&mut self, mut right: f64, affine: bool, scratch: &mut Pass, only_violated: bool) -> bool {
+        let Pass { row, z, lower, upper, .. } = scratch;
+        if !clean(row, &mut right, lower, upper) {
             return false;
         }
-        let activity: f64 = row.coefficients.iter().zip(z).map(|(a, x)| a * x).sum();
-        let scale: f64 = row.coefficients.iter().zip(z).map(|(a, x)| (a * x).abs()).sum();
-        if only_violated && activity <= row.right + 1e-9 * scale.max(1e-12) {
-            return false;
+        if only_violated {
+            let activity: f64 = row.iter().zip(&*z).map(|(a, x)| a * x).sum();
+            let scale: f64 = row.iter().zip(&*z).map(|(a, x)| (a * x).abs()).sum();
+            if activity <= right + 1e-9 * scale.max(1e-12) {
+                return false;
+            }
         }
-        self.work.qp.push_le(&row.coefficients, row.right);
-        self.work.rows.push(row);
+        self.work.qp.push_le(row, right);
+        scratch.affine.push(affine);
         true
     }
 
-    /// Bounds from the rows one by one, and from the multipliers. Returns whether another pass pays.
-    #[expect(clippy::too_many_arguments, reason = "one place, and all of it is the state of a pass")]
+    /// Bounds from the rows one by one, and from the multipliers. Returns whether another pass pays. `others` is the distance of the
+    /// variables that are no columns, `base` that of all.
     fn tighten(
         &mut self,
-        task: &Task,
         region: &mut Region,
         goal: f64,
-        (lower, upper): (&[f64], &[f64]),
-        (weights, centre): (&[f64], &[f64]),
+        others: f64,
         base: f64,
         relaxed: &mut Option<Relaxed>,
+        scratch: &mut Pass,
     ) -> Option<bool> {
-        let n = lower.len();
         let model = self.model;
-        let mut ranges: Vec<Interval> = (0..n).map(|j| Interval::new(lower[j], upper[j])).collect();
-        let multipliers = self.work.qp.row_multipliers();
+        let Pass { lower, upper, weights, centre, ranges, aggregate: a, affine, .. } = scratch;
+        let n = lower.len();
+        ranges.clear();
+        ranges.extend((0..n).map(|j| Interval::new(lower[j], upper[j])));
         // a x <= b, the aggregated row.
-        let mut a = vec![0.0; n];
+        a.clear();
+        a.resize(n, 0.0);
         let mut b = 0.0;
         let mut magnitude = 0.0;
-        for (row, &lambda) in self.work.rows.iter().zip(multipliers) {
+        for (r, &lambda) in self.work.qp.row_multipliers().iter().enumerate().take(affine.len()) {
             let lambda = lambda.max(0.0);
             if lambda > 0.0 && lambda.is_finite() {
-                for j in 0..n {
-                    a[j] += lambda * row.coefficients[j];
+                let right = self.work.qp.row_sides(r).1;
+                for (a, coefficient) in a.iter_mut().zip(self.work.qp.row(r)) {
+                    *a += lambda * coefficient;
                 }
-                b += lambda * row.right;
-                magnitude += (lambda * row.right).abs();
+                b += lambda * right;
+                magnitude += (lambda * right).abs();
             }
         }
         // q_j(x) = w_j (x - c_j)^2 + a_j x, and the sum of the minima less b is a lower bound.
@@ -431,18 +507,12 @@ impl Search<'_> {
             (weights[j] * (x - centre[j]).powi(2) + a[j] * x, (a[j] * x).abs())
         };
         let mut columns_bound = -b;
-        let mut columns_base = 0.0;
-        for (j, &v) in self.work.columns.variables.iter().enumerate() {
+        for j in 0..n {
             let (value, size) = minimum(j);
             columns_bound += value;
             magnitude += size;
-            if task.variables.contains(&v) {
-                let x = self.domains[v].nearest(centre[j], lower[j], upper[j])?;
-                columns_base += self.metric.term(&self.domains[v], v, x);
-            }
         }
         columns_bound -= 1e-13 * (n as f64 + 4.0) * magnitude;
-        let others = base - columns_base;
         let bound = (columns_bound + others).max(base);
         if goal < f64::INFINITY {
             if bound >= goal * (1.0 + 1e-12) {
@@ -466,10 +536,8 @@ impl Search<'_> {
         if let Some(relaxed) = relaxed {
             relaxed.bound = relaxed.bound.max(bound);
         }
-        for row in &self.work.rows {
-            if !row.affine {
-                propagate_row(row, &mut ranges);
-            }
+        for (r, _) in affine.iter().enumerate().filter(|(_, affine)| !**affine) {
+            propagate_row(self.work.qp.row(r), self.work.qp.row_sides(r).1, ranges);
         }
         let mut pays = false;
         for j in 0..n {
@@ -496,57 +564,56 @@ impl Search<'_> {
 }
 
 /// Folds rounding noise into the right side; false when nothing is left of the row or the box cannot violate it.
-fn clean(row: &mut Row, lower: &[f64], upper: &[f64]) -> bool {
+fn clean(row: &mut [f64], right: &mut f64, lower: &[f64], upper: &[f64]) -> bool {
     let mut scale = 0.0_f64;
-    for (j, a) in row.coefficients.iter().enumerate() {
+    for (j, a) in row.iter().enumerate() {
         scale = scale.max(a.abs() * (upper[j] - lower[j]));
     }
-    if !(scale.is_finite() && row.right.is_finite()) {
+    if !(scale.is_finite() && right.is_finite()) {
         return false;
     }
     let mut largest = 0.0;
-    let mut magnitude = row.right.abs();
-    for (j, a) in row.coefficients.iter_mut().enumerate() {
+    let mut magnitude = right.abs();
+    for (j, a) in row.iter_mut().enumerate() {
         if *a == 0.0 {
             continue;
         }
         let low = if *a > 0.0 { *a * lower[j] } else { *a * upper[j] };
         if a.abs() * (upper[j] - lower[j]) < NOISE * scale {
-            row.right -= low;
-            row.right += f64::EPSILON * 4.0 * (row.right.abs() + low.abs());
+            *right -= low;
+            *right += f64::EPSILON * 4.0 * (right.abs() + low.abs());
             *a = 0.0;
             continue;
         }
         largest += if *a > 0.0 { *a * upper[j] } else { *a * lower[j] };
         magnitude += low.abs();
     }
-    if largest <= row.right {
+    if largest <= *right {
         return false;
     }
     // A row that no point satisfies is for the certificate to find; one of noise alone says nothing.
-    if row.coefficients.iter().all(|&a| a == 0.0) {
-        return row.right < -1e-9 * magnitude.max(1e-300);
+    if row.iter().all(|&a| a == 0.0) {
+        return *right < -1e-9 * magnitude.max(1e-300);
     }
     true
 }
 
 /// Each variable is what the row leaves to it, rounded outward.
-fn propagate_row(row: &Row, ranges: &mut [Interval]) {
+fn propagate_row(row: &[f64], right: f64, ranges: &mut [Interval]) {
     let mut least = Interval::point(0.0);
-    for (a, range) in row.coefficients.iter().zip(ranges.iter()) {
+    for (a, range) in row.iter().zip(ranges.iter()) {
         if *a != 0.0 {
             least = least + *range * *a;
         }
     }
-    let scale = row.right.abs() + least.lo.abs();
-    for (j, &a) in row.coefficients.iter().enumerate() {
+    let scale = right.abs() + least.lo.abs();
+    for (j, &a) in row.iter().enumerate() {
         if a == 0.0 || !least.lo.is_finite() {
             continue;
         }
         let own = ranges[j] * a;
         // right - (least - own), with a margin for the difference of two rounded sums.
-        let rest = row.right - (least.lo - own.lo)
-            + 1e-14 * (scale + own.magnitude()) * row.coefficients.len() as f64;
+        let rest = right - (least.lo - own.lo) + 1e-14 * (scale + own.magnitude()) * row.len() as f64;
         let bound = rest / a;
         let bound = if a > 0.0 { bound + bound.abs() * 1e-15 } else { bound - bound.abs() * 1e-15 };
         if a > 0.0 {

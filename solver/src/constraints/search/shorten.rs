@@ -2,7 +2,6 @@
 
 use super::Search;
 use super::dive::fixed;
-use crate::constraints::Tolerance;
 use crate::domain::Domain;
 use crate::region::{Range, Region};
 
@@ -13,7 +12,7 @@ const LAST_DIGITS: i32 = 15;
 impl Search<'_> {
     /// See [`crate::constraints::Constraints::shorten`].
     pub(in crate::constraints) fn shorten(&mut self, x: &[f64], region: &Region) -> Vec<f64> {
-        let feasible = |s: &Self, y: &[f64]| s.set.is_feasible(y, Tolerance::Produce) && region.contains(y);
+        let feasible = |s: &mut Self, y: &[f64]| s.is_feasible(y) && region.contains(y);
         if !feasible(self, x) {
             return x.to_vec();
         }
@@ -28,7 +27,7 @@ impl Search<'_> {
                 rest.0[v] = fixed(domain, best[v]);
             }
         }
-        let task = self.everything(&rest);
+        let task = self.everything();
         for v in open {
             if self.limits.must_stop() {
                 break;
