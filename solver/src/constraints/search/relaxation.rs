@@ -74,13 +74,14 @@ struct Active {
 }
 
 impl Search<'_> {
-    /// Contracts a box; `None` when it is proved to hold no feasible point nearer than `goal`.
+    /// Contracts a box; `None` when it is proved to hold no feasible point nearer than `goal`. With `changed`, the box was contracted
+    /// before these variables changed.
     pub(super) fn relax(
         &mut self,
         task: &Task,
         region: &mut Region,
         goal: f64,
-        changed: Option<usize>,
+        changed: Option<&[usize]>,
     ) -> Option<Relaxed> {
         let model = self.model;
         if !self.work.propagator.load(model, self.domains, region) {
@@ -89,7 +90,11 @@ impl Search<'_> {
         self.work.propagator.clear_queue();
         match changed {
             None => task.roots.iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
-            Some(v) => model.users[v].iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
+            Some(variables) => {
+                for &r in variables.iter().flat_map(|&v| &model.users[v]) {
+                    self.work.propagator.enqueue(r as usize);
+                }
+            }
         }
         let mut relaxed = None;
         for pass in 0..PASSES {
