@@ -49,6 +49,7 @@ pub(super) struct Workspace {
     qp: Qp,
     columns: Columns,
     pass: relaxation::Pass,
+    frame: dive::Frame,
     evaluation: Evaluation,
 }
 
@@ -64,6 +65,7 @@ impl Workspace {
             qp: Qp::new(0),
             columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
             pass: relaxation::Pass::default(),
+            frame: dive::Frame::default(),
             evaluation: Evaluation::default(),
         }
     }
@@ -336,8 +338,11 @@ impl<'a> Search<'a> {
             let distance = self.metric.distance(self.domains, &task.variables, x);
             return Finish::Done(Outcome { best: Some((x.clone(), distance)), bound: relaxed.bound });
         }
-        let Some(clamp) = self.clamp(region) else { return Finish::Refuted };
         let parts = components(self.model, &relaxed.live, region);
+        if parts.fixed.is_empty() && parts.groups.len() == 1 {
+            return Finish::Open;
+        }
+        let Some(clamp) = self.clamp(region) else { return Finish::Refuted };
         // Constraints whose variables are all fixed are decided by the point.
         for &root in &parts.fixed {
             if !self.holds(&[root], &clamp) {
