@@ -83,6 +83,8 @@ pub(super) struct Search<'a> {
     nodes: usize,
     /// Stop at the first feasible point.
     decide: bool,
+    /// The first point should be near the centre, not in the middle.
+    near: bool,
     stopped: Option<&'static str>,
 }
 
@@ -171,8 +173,15 @@ impl<'a> Search<'a> {
             limits,
             nodes: 0,
             decide,
+            near: false,
             stopped: None,
         }
+    }
+
+    /// Asks a decision for a point near the centre.
+    pub(super) fn near_centre(mut self) -> Self {
+        self.near = true;
+        self
     }
 
     pub(super) fn decision(&mut self, region: &Region) -> Decision {
@@ -276,8 +285,7 @@ impl<'a> Search<'a> {
                     Finish::Open => {}
                 }
                 // The first incumbent is nearly always the last: later nodes look for a better one now and then.
-                let skip =
-                    best.is_some() && self.nodes > ALL_DIVE && !self.nodes.is_multiple_of(DIVE_EVERY);
+                let skip = best.is_some() && self.nodes > ALL_DIVE && !self.nodes.is_multiple_of(DIVE_EVERY);
                 let mut pair = if dived || skip { self.split(task, &node.region, &relaxed) } else { None };
                 if pair.is_none() && !dived {
                     dived = true;
