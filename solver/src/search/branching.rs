@@ -71,9 +71,9 @@ pub(crate) struct BranchScratch {
 }
 
 /// Candidates that get a second-order score.
-const KEPT: usize = 24;
+const KEPT: usize = 16;
 /// Candidates whose second-order score is computed exactly, when it was estimated from projected vectors first.
-const FINALISTS: usize = 4;
+const FINALISTS: usize = 2;
 
 /// What branching is based on: a node as it was when its links were built. Items dropped since have an infinite cost and no weight, segments
 /// dropped since an infinite bound.

@@ -24,9 +24,11 @@ use super::subtree::{Context, Worker};
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 100;
+/// The same while there are too few subtrees to keep threads busy: the first nodes, which are the largest, must not all wait for one.
+const FIRST_NODES: u64 = 10;
 /// Subtrees of a round: all start from the same incumbent, and their results are merged in order, so that the search does not depend on the number
 /// of threads.
-const SUBTREES: usize = 8;
+const SUBTREES: usize = 16;
 /// Local searches from random cells, beside those from the start points.
 const RANDOM_STARTS: usize = 20;
 /// Start points used at most, best first.
@@ -203,16 +205,20 @@ impl Search<'_> {
                 });
             }
             let (nodes, pool) = (self.nodes, &self.pool);
+            let budget = if batch.len() < SUBTREES { FIRST_NODES } else { SUBTREE_NODES };
             let run = |(k, node): (usize, &OpenNode)| {
                 let mut worker = workers.lock().expect("no worker panics").pop().unwrap_or_default();
                 let number = nodes + k as u64 * SUBTREE_NODES;
-                let outcome = worker.run(context, node, SUBTREE_NODES, number, pool.clone());
+                let outcome = worker.run(context, node, budget, number, pool.clone());
                 workers.lock().expect("no worker panics").push(worker);
                 outcome
             };
             let outcomes: Vec<_> = match &threads_pool {
                 None => batch.iter().enumerate().map(run).collect(),
-                Some(threads) => threads.install(|| batch.par_iter().enumerate().map(run).collect()),
+                // One at a time: subtrees differ in length, and a thread must not sit on several.
+                Some(threads) => {
+                    threads.install(|| batch.par_iter().with_max_len(1).enumerate().map(run).collect())
+                }
             };
             for outcome in outcomes {
                 self.nodes += outcome.nodes;

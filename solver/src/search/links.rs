@@ -381,7 +381,8 @@ impl Links {
         self.class_of.clear();
         self.class_fill.clear();
         for entry in &self.sorted[entries.clone()] {
-            let class = self.class_keys.iter().position(|&k| k == entry.key).unwrap_or_else(|| {
+            // Neighbouring leaves often share a key.
+            let class = self.class_keys.iter().rposition(|&k| k == entry.key).unwrap_or_else(|| {
                 self.class_keys.push(entry.key);
                 self.class_fill.push(0);
                 self.class_keys.len() - 1
