@@ -91,7 +91,7 @@ fn every_node_limit_gives_a_sound_answer() {
     for set in [sets::g6(), sets::g10(), sets::pressure_vessel()] {
         let full = Region::full(set.domains());
         let centre: Vec<f64> =
-            set.domains().iter().map(|d| d.bounds()).map(|(l, u)| (0.7 * l + 0.3 * u).round()).collect();
+            set.domains().iter().map(Domain::bounds).map(|(l, u)| (0.7 * l + 0.3 * u).round()).collect();
         let closed = set.project(&full, &centre, 1e-4, Limits::default());
         let (_, nearest) = closed.nearest.clone().unwrap();
         assert_sound(&set, &centre, &closed);
