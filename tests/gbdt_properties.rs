@@ -211,7 +211,7 @@ fn one_to_eight_threads_give_the_same_model() {
         ..base.clone()
     };
     for (settings, weights) in [(base, None), (random, Some(&weights[..]))] {
-        let mut models = [1, 2, 3, 8].map(|n_threads| {
+        let mut models = [1, 2, 3, 4, 5, 6, 7, 8].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             pool.install(|| train(&s.x, &s.domains, &s.y, weights, &settings, 11)).unwrap()
         });

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use leafgp_solver::LevelSet;
+use pulp::Arch;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rayon::prelude::*;
@@ -46,10 +47,12 @@ struct Leaf {
 pub(super) struct TreeGrower<'a> {
     bins: &'a BinMatrix,
     limits: &'a SplitLimits,
+    arch: Arch,
     shape: Shape,
     builder: HistogramBuilder,
     pub(super) partition: Partition,
     leaves: Vec<Leaf>,
+    queue: BinaryHeap<QueueEntry>,
     free: Vec<Histogram>,
     buffers: ScanBuffers,
     ordered_gradients: Vec<f32>,
@@ -61,10 +64,12 @@ impl<'a> TreeGrower<'a> {
         Self {
             bins,
             limits,
+            arch: Arch::new(),
             shape,
             builder: HistogramBuilder::default(),
             partition: Partition::default(),
             leaves: Vec::new(),
+            queue: BinaryHeap::new(),
             free: Vec::new(),
             buffers: ScanBuffers::default(),
             ordered_gradients: Vec::new(),
@@ -87,7 +92,8 @@ impl<'a> TreeGrower<'a> {
         let mut leaves = std::mem::take(&mut self.leaves);
         leaves.push(Leaf { sums, depth: 0, output, parent: None, histogram: None, best: None });
         let mut splits: Vec<SplitNode> = Vec::with_capacity(self.most_leaves() - 1);
-        let mut queue = BinaryHeap::with_capacity(self.most_leaves());
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.clear();
         self.search_root(&mut leaves[0], derivatives, bag, is_used, rng);
         enqueue(&mut queue, &leaves, 0);
         while leaves.len() < self.shape.num_leaves
@@ -111,7 +117,7 @@ impl<'a> TreeGrower<'a> {
             |leaf: &Leaf| LeafNode { value: leaf.output, weight: leaf.sums.hessian, count: leaf.sums.count };
         let tree = DecisionTree { splits, leaves: leaves.iter().map(leaf_node).collect(), shrinkage: 1.0 };
         leaves.clear();
-        self.leaves = leaves;
+        (self.leaves, self.queue) = (leaves, queue);
         tree
     }
 
@@ -124,16 +130,17 @@ impl<'a> TreeGrower<'a> {
 
     fn root_sums(&self, derivatives: Derivatives<'_>, bag: Option<&[u32]>) -> LeafSums {
         let total = |values: &[f32]| -> f64 {
-            let parts: Vec<f64> = match bag {
+            match bag {
                 None => {
-                    values.chunks(SUM_ROWS).map(|part| part.iter().map(|&v| f64::from(v)).sum()).collect()
+                    let sum = |part: &[f32]| part.iter().map(|&v| f64::from(v)).sum::<f64>();
+                    values.chunks(SUM_ROWS).map(sum).sum()
                 }
-                Some(bag) => bag
-                    .chunks(SUM_ROWS)
-                    .map(|part| part.iter().map(|&row| f64::from(values[row as usize])).sum())
-                    .collect(),
-            };
-            parts.iter().sum()
+                Some(bag) => {
+                    let sum =
+                        |part: &[u32]| part.iter().map(|&row| f64::from(values[row as usize])).sum::<f64>();
+                    bag.chunks(SUM_ROWS).map(sum).sum()
+                }
+            }
         };
         let count = bag.map_or(self.bins.n_rows, <[u32]>::len);
         let hessian = derivatives.hessians.map_or(count as f64, total);
@@ -213,7 +220,7 @@ impl<'a> TreeGrower<'a> {
     }
 
     fn finder(&self) -> SplitFinder<'a> {
-        SplitFinder { bins: self.bins, limits: self.limits }
+        SplitFinder { bins: self.bins, limits: self.limits, arch: self.arch }
     }
 
     fn random_numbers(&self, rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {

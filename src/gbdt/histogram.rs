@@ -114,6 +114,7 @@ impl HistogramBuilder {
 }
 
 /// Replaces the sums of the derived bin by the leaf's total minus the other bins, as LightGBM does for the bins it does not store.
+#[inline(always)]
 pub(super) fn derive_bin(histogram: &mut [Entry], derived: usize, total_gradient: f64, total_hessian: f64) {
     let mut sum = Entry { gradient: total_gradient, hessian: total_hessian };
     for (bin, entry) in histogram.iter().enumerate() {
@@ -126,6 +127,7 @@ pub(super) fn derive_bin(histogram: &mut [Entry], derived: usize, total_gradient
 }
 
 /// `parent -= child`: what is left is the histogram of the other child.
+#[inline(always)]
 pub(super) fn subtract(parent: &mut [Entry], child: &[Entry]) {
     for (parent, child) in parent.iter_mut().zip(child) {
         parent.gradient -= child.gradient;

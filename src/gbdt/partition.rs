@@ -54,7 +54,8 @@ impl Partition {
         let range = self.ranges[leaf].clone();
         let (rows, spare) = (&mut self.rows[range.clone()], &mut self.spare[range.clone()]);
         let n_bins = feature.mapper.n_bins;
-        let at = |row: u32| row as usize * tile.width + feature.lane;
+        let (width, lane) = (tile.width, feature.lane);
+        let at = move |row: u32| row as usize * width + lane;
         let n_left = match rule {
             BinRule::UpTo { bin, default_left } => {
                 // Missing values have the last bin, which is never the split's own.
@@ -63,11 +64,17 @@ impl Partition {
                 match &tile.data {
                     TileData::Narrow(data) => {
                         let (bin, joins) = (bin as u8, joins as u8);
-                        separate(rows, spare, |row| (data[at(row)] <= bin) | (data[at(row)] == joins))
+                        separate(rows, spare, move |row| {
+                            let own = data[at(row)];
+                            (own <= bin) | (own == joins)
+                        })
                     }
                     TileData::Wide(data) => {
                         let (bin, joins) = (bin as u16, joins as u16);
-                        separate(rows, spare, |row| (data[at(row)] <= bin) | (data[at(row)] == joins))
+                        separate(rows, spare, move |row| {
+                            let own = data[at(row)];
+                            (own <= bin) | (own == joins)
+                        })
                     }
                 }
             }
@@ -128,15 +135,16 @@ fn separate(rows: &mut [u32], spare: &mut [u32], goes_left: impl Fn(u32) -> bool
 }
 
 /// Left rows to the front of `rows`, right rows to the front of `spare`, without branches on the data.
+#[inline(always)]
 fn separate_chunk(rows: &mut [u32], spare: &mut [u32], goes_left: impl Fn(u32) -> bool) -> usize {
-    let (mut n_left, mut n_right) = (0, 0);
+    let spare = &mut spare[..rows.len()];
+    let mut n_left = 0;
     for i in 0..rows.len() {
         let row = rows[i];
         let left = goes_left(row);
         rows[n_left] = row;
-        spare[n_right] = row;
+        spare[i - n_left] = row;
         n_left += usize::from(left);
-        n_right += usize::from(!left);
     }
     n_left
 }

@@ -1,5 +1,6 @@
 //! The best split of a leaf over all features.
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::bin_matrix::BinMatrix;
@@ -33,6 +34,38 @@ pub(super) struct Query<'a> {
 pub(super) struct SplitFinder<'a> {
     pub(super) bins: &'a BinMatrix,
     pub(super) limits: &'a SplitLimits,
+    /// The widest instructions of the machine, which change no result.
+    pub(super) arch: Arch,
+}
+
+/// The search of one feature in a leaf whose histogram was summed from rows, and in its sibling with the parent's histogram, if any.
+struct FeatureSearch<'t, 'a> {
+    finder: &'t SplitFinder<'a>,
+    slot: usize,
+    fresh: &'t Query<'a>,
+    entries: &'t mut [Entry],
+    sibling: Option<(&'t Query<'a>, &'t mut [Entry])>,
+    buffers: &'t mut ScanBuffers,
+    /// Best splits of the leaf and the sibling so far.
+    best: &'t mut (Option<Split>, Option<Split>),
+}
+
+impl WithSimd for FeatureSearch<'_, '_> {
+    /// For the leaf and the sibling whether any threshold had enough gain.
+    type Output = (bool, bool);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (bool, bool) {
+        let Self { finder, slot, fresh, entries, sibling, buffers, best } = self;
+        let derived = finder.bins.features[slot].mapper.most_freq_bin;
+        if derived > 0 {
+            derive_bin(entries, derived, fresh.leaf.sums.gradient, fresh.leaf.sums.hessian);
+        }
+        let in_fresh = finder.search_feature(slot, fresh, entries, buffers, &mut best.0);
+        let Some((query, of_sibling)) = sibling else { return (in_fresh, false) };
+        subtract(of_sibling, entries);
+        (in_fresh, finder.search_feature(slot, query, of_sibling, buffers, &mut best.1))
+    }
 }
 
 impl SplitFinder<'_> {
@@ -43,14 +76,17 @@ impl SplitFinder<'_> {
         histogram: &mut Histogram,
         buffers: &mut ScanBuffers,
     ) -> Option<Split> {
-        let mut best: Option<Split> = None;
+        let mut best = (None, None);
         for slot in 0..self.bins.features.len() {
             if histogram.is_splittable[slot] {
                 let entries = self.feature_entries_mut(slot, &mut histogram.entries);
-                histogram.is_splittable[slot] = self.search_fresh(slot, query, entries, buffers, &mut best);
+                let (fresh, best) = (&query, &mut best);
+                let search =
+                    FeatureSearch { finder: self, slot, fresh, entries, sibling: None, buffers, best };
+                (histogram.is_splittable[slot], _) = self.arch.dispatch(search);
             }
         }
-        best
+        best.0
     }
 
     /// Searches the smaller leaf of two siblings (its histogram just built) and the larger one (holding the parent's histogram).
@@ -64,13 +100,20 @@ impl SplitFinder<'_> {
     ) -> (Option<Split>, Option<Split>) {
         let mut best = (None, None);
         let search_slot = |slot: usize,
-                           small_entries: &mut [Entry],
+                           entries: &mut [Entry],
                            large_entries: &mut [Entry],
                            buffers: &mut ScanBuffers,
                            best: &mut (Option<Split>, Option<Split>)| {
-            let in_small = self.search_fresh(slot, small, small_entries, buffers, &mut best.0);
-            subtract(large_entries, small_entries);
-            (in_small, self.search_feature(slot, large, large_entries, buffers, &mut best.1))
+            let sibling = Some((&large, large_entries));
+            self.arch.dispatch(FeatureSearch {
+                finder: self,
+                slot,
+                fresh: &small,
+                entries,
+                sibling,
+                buffers,
+                best,
+            })
         };
         let n_slots = self.bins.features.len();
         let (small_flags, large_flags) = (&mut of_small.is_splittable, &mut of_large.is_splittable);
@@ -119,32 +162,17 @@ impl SplitFinder<'_> {
         &mut entries[feature.offset..feature.offset + feature.mapper.n_bins]
     }
 
-    /// Searches a histogram summed from rows: first the derived bin is replaced.
-    fn search_fresh(
-        &self,
-        slot: usize,
-        query: Query<'_>,
-        entries: &mut [Entry],
-        buffers: &mut ScanBuffers,
-        best: &mut Option<Split>,
-    ) -> bool {
-        let derived = self.bins.features[slot].mapper.most_freq_bin;
-        if derived > 0 {
-            derive_bin(entries, derived, query.leaf.sums.gradient, query.leaf.sums.hessian);
-        }
-        self.search_feature(slot, query, entries, buffers, best)
-    }
-
+    #[inline(always)]
     fn search_feature(
         &self,
         slot: usize,
-        query: Query<'_>,
+        query: &Query<'_>,
         entries: &[Entry],
         buffers: &mut ScanBuffers,
         best: &mut Option<Split>,
     ) -> bool {
         let feature = &self.bins.features[slot];
-        let site = SearchSite { limits: self.limits, leaf: query.leaf, slot, column: feature.column };
+        let site = SearchSite { limits: self.limits, leaf: &query.leaf, slot, column: feature.column };
         let random = query.random.map(|numbers| numbers[slot]);
         if feature.mapper.is_categorical() {
             return CategoricalScan { histogram: entries, random }.find(&site, best);

@@ -56,7 +56,7 @@ impl Split {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchSite<'a> {
     pub(super) limits: &'a SplitLimits,
-    pub(super) leaf: LeafTotals,
+    pub(super) leaf: &'a LeafTotals,
     /// Feature in the histograms' order and its column of the table.
     pub(super) slot: usize,
     pub(super) column: usize,

@@ -34,7 +34,7 @@ impl CategoricalScan<'_> {
     }
 
     fn find_one_hot(&self, site: &SearchSite<'_>, penalty: Penalty) -> Option<Found> {
-        let (limits, leaf) = (site.limits, &site.leaf);
+        let (limits, leaf) = (site.limits, site.leaf);
         let only_bin = self.random.map(|u| 1 + (u * (self.histogram.len() - 1) as f64) as usize);
         let mut best = (LeftSide { gain: leaf.to_beat, ..LeftSide::default() }, 0);
         for (bin, entry) in self.histogram.iter().enumerate().skip(1) {
@@ -57,7 +57,7 @@ impl CategoricalScan<'_> {
     }
 
     fn find_sorted(&self, site: &SearchSite<'_>, penalty: Penalty) -> Option<Found> {
-        let (limits, leaf) = (site.limits, &site.leaf);
+        let (limits, leaf) = (site.limits, site.leaf);
         let mut sorted: SmallVec<[u16; 64]> = (1..self.histogram.len())
             .filter(|&bin| leaf.rows_behind(self.histogram[bin].hessian) >= limits.cat_smooth)
             .map(|bin| bin as u16)
@@ -117,7 +117,7 @@ mod tests {
 
     fn scan(sums: &[(f64, f64)], limits: &SplitLimits) -> Option<Split> {
         let (entries, leaf) = histogram(sums);
-        let site = SearchSite { limits, leaf: LeafTotals::new(leaf, limits), slot: 0, column: 0 };
+        let site = SearchSite { limits, leaf: &LeafTotals::new(leaf, limits), slot: 0, column: 0 };
         let mut best = None;
         let found = CategoricalScan { histogram: &entries, random: None }.find(&site, &mut best);
         assert_eq!(found, best.is_some());

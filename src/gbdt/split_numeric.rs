@@ -2,7 +2,7 @@
 
 use super::gain::{HESSIAN_EPSILON, Penalty};
 use super::histogram::Entry;
-use super::split::{BinRule, LeftSide, SearchSite, Split};
+use super::split::{BinRule, LeafTotals, LeftSide, SearchSite, Split};
 
 /// Thresholds judged together.
 const LANES: usize = 4;
@@ -12,21 +12,60 @@ const CHUNK: usize = 256;
 /// subtraction hold the rounding of the sums that cancelled. Both are far less than this part of a gain.
 const GAIN_MARGIN: f64 = 1e-10;
 
-/// Work space of a scan: for each bin with rows, in the order of the scan, the sums on the right of its threshold.
+/// Counting second derivatives are whole numbers up to rounding: more than this is a row.
+const HALF_ROW: f64 = 0.5;
+
+/// Work space of a scan: for each bin, in the order of the scan, the sums on the right of its threshold and the gain there.
 #[derive(Debug)]
 pub(super) struct ScanBuffers {
     gradients: [f64; CHUNK],
-    hessians: [f64; CHUNK],
+    /// From `LANES` on; the number before is less by more than half a row, so that the first bin counts as one with rows.
+    hessians: [f64; CHUNK + LANES],
     counts: [f64; CHUNK],
     gains: [f64; CHUNK],
-    /// Place of the bin within the chunk.
-    places: [u32; CHUNK + 1],
 }
 
 impl Default for ScanBuffers {
     fn default() -> Self {
         let zeros = [0.0; CHUNK];
-        Self { gradients: zeros, hessians: zeros, counts: zeros, gains: zeros, places: [0; CHUNK + 1] }
+        Self { gradients: zeros, hessians: [-1.0; CHUNK + LANES], counts: zeros, gains: zeros }
+    }
+}
+
+impl ScanBuffers {
+    /// Adds the bins to `right`, from the last one, and keeps the sums on the way; a last block is filled up with the final ones.
+    #[inline(always)]
+    fn sum<const ESTIMATE: bool>(&mut self, entries: &[Entry], leaf: &LeafTotals, right: &mut LeftSide) {
+        let (front, blocks) = entries.as_rchunks::<LANES>();
+        let mut front_block = [Entry::default(); LANES];
+        front_block[LANES - front.len()..].copy_from_slice(front);
+        let mut sum = *right;
+        let mut add = |block: &[Entry; LANES], gradients: &mut [f64; LANES], hessians: &mut [f64; LANES]| {
+            for k in 0..LANES {
+                let entry = block[LANES - 1 - k];
+                sum.gradient += entry.gradient;
+                sum.hessian += entry.hessian;
+                (gradients[k], hessians[k]) = (sum.gradient, sum.hessian);
+            }
+        };
+        let (gradients, _) = self.gradients.as_chunks_mut::<LANES>();
+        let (hessians, _) = self.hessians[LANES..].as_chunks_mut::<LANES>();
+        let (gradients, last_gradients) = gradients.split_at_mut(blocks.len());
+        let (hessians, last_hessians) = hessians.split_at_mut(blocks.len());
+        for ((block, gradients), hessians) in blocks.iter().rev().zip(gradients).zip(hessians) {
+            add(block, gradients, hessians);
+        }
+        if let ([_, ..], [gradients, ..], [hessians, ..]) = (front, last_gradients, last_hessians) {
+            add(&front_block, gradients, hessians);
+        }
+        if ESTIMATE {
+            for (entry, count) in entries.iter().rev().zip(&mut self.counts) {
+                sum.count += leaf.rows_behind(entry.hessian);
+                *count = sum.count;
+            }
+            self.counts[entries.len()..entries.len().next_multiple_of(LANES)].fill(sum.count);
+        }
+        *right = sum;
     }
 }
 
@@ -52,6 +91,7 @@ struct Threshold {
 impl NumericScan<'_> {
     /// Offers the best threshold in place of `best`; returns whether any had enough gain (false means: no child of the leaf needs
     /// this feature).
+    #[inline(always)]
     pub(super) fn find(
         &self,
         site: &SearchSite<'_>,
@@ -80,6 +120,7 @@ impl NumericScan<'_> {
 
     /// Thresholds from the right, missing values (bins beyond `last_bin`) on the left: whether any has enough gain, and the best
     /// unless it stays below the gain `rival`.
+    #[inline(always)]
     fn scan_down(
         &self,
         site: &SearchSite<'_>,
@@ -100,6 +141,7 @@ impl NumericScan<'_> {
     ///
     /// First running sums; then the gains of the thresholds next to rows, with a single division, several at a time and without
     /// branches; then, for the few thresholds within rounding of the best, the gain as LightGBM computes it, which decides.
+    #[inline(always)]
     fn scan_down_with<const ESTIMATE: bool, const PENALISED: bool>(
         &self,
         site: &SearchSite<'_>,
@@ -109,11 +151,12 @@ impl NumericScan<'_> {
     ) -> (bool, Option<Threshold>) {
         let (limits, leaf) = (site.limits, site.leaf);
         let penalty = if PENALISED { limits.penalty } else { Penalty { l1: 0.0, l2: 0.0 } };
+        let (total_gradient, total_hessian) = (leaf.sums.gradient, leaf.hessian);
         // Counting second derivatives are whole up to rounding, so that half a row decides both limits at once.
         let least_hessian = if ESTIMATE {
             limits.min_sum_hessian_in_leaf
         } else {
-            limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - 0.5)
+            limits.min_sum_hessian_in_leaf.max(limits.min_data_in_leaf - HALF_ROW)
         };
         let mut right = LeftSide { hessian: HESSIAN_EPSILON, ..LeftSide::default() };
         let mut best = LeftSide { gain: leaf.to_beat, ..LeftSide::default() };
@@ -121,39 +164,28 @@ impl NumericScan<'_> {
         // The threshold at place `i` of a chunk is the upper end of bin `last - 1 - i`.
         let mut last = last_bin;
         for entries in self.histogram[1..=last_bin].rchunks(CHUNK) {
-            let ScanBuffers { gradients, hessians, counts, gains, places } = buffers;
-            let mut n = 0;
-            for (place, entry) in entries.iter().rev().enumerate() {
-                right.gradient += entry.gradient;
-                right.hessian += entry.hessian;
-                let at = n & (CHUNK - 1);
-                (gradients[at], hessians[at], places[at]) = (right.gradient, right.hessian, place as u32);
-                if ESTIMATE {
-                    right.count += leaf.rows_behind(entry.hessian);
-                    counts[at] = right.count;
-                    n += 1;
-                } else {
-                    // Kept if the bin has rows, else overwritten by the next one.
-                    n += usize::from((entry.hessian > 0.5) | (place == 0));
-                }
-            }
-            places[n] = entries.len() as u32;
+            let n = entries.len();
+            buffers.sum::<ESTIMATE>(entries, leaf, &mut right);
+            let ScanBuffers { gradients, hessians, counts, gains } = buffers;
             let padded = n.next_multiple_of(LANES);
-            // No threshold: no rows on the right.
-            hessians[n..padded].fill(-1.0);
+            let before = hessians[LANES - 1..][..padded].as_chunks::<LANES>().0;
+            let hessians = &hessians[LANES..][..padded];
             let mut largest = [0.0; LANES];
-            for (((g, h), c), gain) in (gradients[..padded].as_chunks::<LANES>().0.iter())
-                .zip(hessians[..padded].as_chunks::<LANES>().0)
+            for ((((g, h), before), c), gain) in (gradients[..padded].as_chunks::<LANES>().0.iter())
+                .zip(hessians.as_chunks::<LANES>().0)
+                .zip(before)
                 .zip(counts[..padded].as_chunks::<LANES>().0)
                 .zip(gains[..padded].as_chunks_mut::<LANES>().0)
             {
                 let mut pair = [0.0; LANES];
                 for k in 0..LANES {
-                    let left_hessian = leaf.hessian - h[k];
+                    let left_hessian = total_hessian - h[k];
                     let smaller = if h[k] < left_hessian { h[k] } else { left_hessian };
-                    let both = penalty.gain_of_pair(leaf.sums.gradient - g[k], left_hessian, g[k], h[k]);
-                    // A gain of zero beats nothing.
-                    pair[k] = if smaller >= least_hessian { both } else { 0.0 };
+                    let both = penalty.gain_of_pair(total_gradient - g[k], left_hessian, g[k], h[k]);
+                    // A threshold counts where its bin has rows: those of the empty bins after it share its sums. A gain of
+                    // zero beats nothing.
+                    let has_rows = ESTIMATE | (h[k] - before[k] > HALF_ROW);
+                    pair[k] = if (smaller >= least_hessian) & has_rows { both } else { 0.0 };
                 }
                 if ESTIMATE {
                     for k in 0..LANES {
@@ -167,13 +199,16 @@ impl NumericScan<'_> {
                 }
                 *gain = pair;
             }
-            let mut largest = largest.iter().fold(0.0, |a: f64, &b| a.max(b));
+            let mut largest = largest.iter().fold(0.0, |a: f64, &b| if b > a { b } else { a });
+            let has_rows = |place: usize| ESTIMATE || place == 0 || entries[n - 1 - place].hessian > HALF_ROW;
+            // The places that share the sums of a threshold that counts: its own and those of the empty bins after it.
+            let shared = |place: usize| place..(place + 1..n).find(|&next| has_rows(next)).unwrap_or(n);
             // With a single threshold to try, only the bin with rows whose sums it shares counts.
             let only_place = self.only_bin.map(|only| (last - 1).wrapping_sub(only));
             if let Some(only) = only_place {
                 largest = 0.0;
                 for i in 0..n {
-                    if (places[i] as usize..places[i + 1] as usize).contains(&only) {
+                    if has_rows(i) && shared(i).contains(&only) {
                         largest = gains[i];
                     } else {
                         gains[i] = 0.0;
@@ -190,24 +225,17 @@ impl NumericScan<'_> {
                     if gains.iter().fold(true, |below, &gain| below & (gain < limit)) {
                         continue;
                     }
-                    for i in (step * LANES..n).take(LANES) {
+                    for i in step * LANES..n.min((step + 1) * LANES) {
                         if gains[i % LANES] < limit {
                             continue;
                         }
-                        // The bin with rows and the empty ones after it.
-                        let (mut g, mut h) = (gradients[i], hessians[i]);
-                        let first = places[i] as usize;
-                        for place in first..places[i + 1] as usize {
-                            if place > first {
-                                let entry = entries[entries.len() - 1 - place];
-                                g += entry.gradient;
-                                h += entry.hessian;
-                            }
-                            let (gradient, hessian) = (leaf.sums.gradient - g, leaf.hessian - h);
+                        for place in shared(i) {
+                            let (g, h) = (gradients[place], hessians[place]);
+                            let (gradient, hessian) = (total_gradient - g, total_hessian - h);
                             let gain = penalty.gain(gradient, hessian) + penalty.gain(g, h);
                             if gain > best.gain && only_place.is_none_or(|only| only == place) {
                                 let count = if ESTIMATE {
-                                    leaf.n_rows - counts[i]
+                                    leaf.n_rows - counts[place]
                                 } else {
                                     ((hessian + 0.5) as u64) as f64
                                 };
@@ -218,7 +246,7 @@ impl NumericScan<'_> {
                     }
                 }
             }
-            if leaf.hessian - right.hessian < limits.min_sum_hessian_in_leaf {
+            if total_hessian - right.hessian < limits.min_sum_hessian_in_leaf {
                 break;
             }
             last -= entries.len();
@@ -229,7 +257,7 @@ impl NumericScan<'_> {
 
     /// Thresholds from the left, missing values (the last bin) on the right; `found` is the best with missing values on the left.
     fn scan_up(&self, site: &SearchSite<'_>, found: Option<Threshold>) -> Option<Threshold> {
-        let (limits, leaf) = (site.limits, &site.leaf);
+        let (limits, leaf) = (site.limits, site.leaf);
         let n_bins = self.histogram.len();
         let (mut left_gradient, mut left_hessian, mut left_count) = (0.0, HESSIAN_EPSILON, 0.0);
         let mut first = 0;
@@ -288,7 +316,7 @@ mod tests {
     use crate::gbdt::split::{BinRule, LeafSums, LeafTotals, SearchSite, Split, SplitLimits};
 
     fn find(scan: NumericScan<'_>, leaf: LeafSums, limits: &SplitLimits) -> Option<Split> {
-        let site = SearchSite { limits, leaf: LeafTotals::new(leaf, limits), slot: 0, column: 0 };
+        let site = SearchSite { limits, leaf: &LeafTotals::new(leaf, limits), slot: 0, column: 0 };
         let mut best = None;
         let found = scan.find(&site, &mut ScanBuffers::default(), &mut best);
         assert_eq!(found, best.is_some());

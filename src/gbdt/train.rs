@@ -72,7 +72,8 @@ pub fn train_ensemble(
 }
 
 /// Rows set aside for early stopping.
-struct Validation {
+#[derive(Debug)]
+pub(super) struct Validation {
     x: Table,
     targets: Vec<f64>,
     weights: Option<Vec<f32>>,
@@ -89,8 +90,9 @@ fn boost(
 ) -> Ensemble {
     let Targets { values: targets, scale } = Targets::new(y, weights);
     let weights = single_weights(weights);
-    let mut ensemble = if settings.early_stopping_round == 0 || x.n_rows() < 2 {
-        boost_on(x, domains, &targets, weights.as_deref(), settings, scale, seed, None)
+    if settings.early_stopping_round == 0 || x.n_rows() < 2 {
+        let prepared = Prepared::new(x, domains, targets, weights, scale, settings, seed);
+        prepared.boost(settings, seed, None)
     } else {
         let mut rng = stream(seed, Purpose::Validation);
         let mut aside = subset(&mut rng, x.n_rows(), settings.validation_fraction);
@@ -114,11 +116,47 @@ fn boost(
         let (x, targets, weights) = part(true);
         let scores = vec![0.0; targets.len()];
         let validation = Validation { x, targets, weights, scores };
-        let part_weights = part_weights.as_deref();
-        boost_on(&part_x, domains, &part_targets, part_weights, settings, scale, seed, Some(validation))
-    };
-    rescale(&mut ensemble, scale, settings);
-    ensemble
+        let prepared = Prepared::new(&part_x, domains, part_targets, part_weights, scale, settings, seed);
+        prepared.boost(settings, seed, Some(validation))
+    }
+}
+
+/// A training table, binned, with what boosting needs of its targets.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    x: &'a Table,
+    bins: BinMatrix,
+    targets: Vec<f64>,
+    weights: Option<Vec<f32>>,
+    scale: f64,
+}
+
+impl<'a> Prepared<'a> {
+    /// Bins the table; targets and weights are those of [`Targets`] and [`single_weights`].
+    pub(super) fn new(
+        x: &'a Table,
+        domains: &[Domain],
+        targets: Vec<f64>,
+        weights: Option<Vec<f32>>,
+        scale: f64,
+        settings: &GbdtSettings,
+        seed: u64,
+    ) -> Self {
+        let bins = BinMatrix::new(x, domains, settings, &mut stream(seed, Purpose::Bins));
+        Self { x, bins, targets, weights, scale }
+    }
+
+    /// Boosts, judging the rounds on the rows set aside, if any.
+    pub(super) fn boost(
+        &self,
+        settings: &GbdtSettings,
+        seed: u64,
+        validation: Option<Validation>,
+    ) -> Ensemble {
+        let mut ensemble = boost_on(self, settings, seed, validation);
+        rescale(&mut ensemble, self.scale, settings);
+        ensemble
+    }
 }
 
 /// From the scaled targets' units back to the given ones.
@@ -145,27 +183,23 @@ fn rescale(ensemble: &mut Ensemble, scale: f64, settings: &GbdtSettings) {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the one internal entry point; every argument is independent")]
 fn boost_on(
-    x: &Table,
-    domains: &[Domain],
-    targets: &[f64],
-    weights: Option<&[f32]>,
+    prepared: &Prepared<'_>,
     settings: &GbdtSettings,
-    scale: f64,
     seed: u64,
     mut validation: Option<Validation>,
 ) -> Ensemble {
+    let Prepared { x, bins, targets, weights, scale } = prepared;
+    let (scale, weights) = (*scale, weights.as_deref());
     let n_rows = x.n_rows();
     let loss = Loss::new(settings, scale, targets, weights);
-    let bins = BinMatrix::new(x, domains, settings, &mut stream(seed, Purpose::Bins));
     let shape = Shape {
         num_leaves: settings.num_leaves,
         max_depth: settings.max_depth,
         extra_trees: settings.extra_trees,
     };
     let limits = SplitLimits::new(settings, scale, weights.is_some());
-    let mut grower = TreeGrower::new(&bins, &limits, shape);
+    let mut grower = TreeGrower::new(bins, &limits, shape);
     let mut row_rng = stream(seed, Purpose::Rows);
     let mut feature_rng = stream(seed, Purpose::Features);
     let mut threshold_rng = stream(seed, Purpose::Thresholds);
@@ -184,6 +218,7 @@ fn boost_on(
     let samples_features = settings.feature_fraction < 1.0;
     let is_random = samples_rows || samples_features || settings.extra_trees;
     let mut bag: Option<Vec<u32>> = None;
+    let mut is_used = vec![true; bins.features.len()];
     let mut trees: Vec<DecisionTree> = Vec::new();
     let mut curve = TrainingCurve::default();
     let mut best = (f64::INFINITY, 0);
@@ -191,8 +226,8 @@ fn boost_on(
         if samples_rows && round.is_multiple_of(settings.bagging_freq) {
             bag = Some(subset(&mut row_rng, n_rows, settings.bagging_fraction));
         }
-        let mut is_used = vec![!samples_features; bins.features.len()];
         if samples_features {
+            is_used.fill(false);
             for slot in subset(&mut feature_rng, bins.features.len(), settings.feature_fraction) {
                 is_used[slot as usize] = true;
             }
@@ -211,7 +246,7 @@ fn boost_on(
             }
         }
         shrink(&mut tree, settings.learning_rate);
-        let step = Step { tree: &tree, partition: &grower.partition, outside: bag.as_ref().map(|_| x) };
+        let step = Step { tree: &tree, partition: &grower.partition, outside: bag.as_ref().map(|_| *x) };
         curve.training.push(refresh(&mut scores, &mut gradients, Some(step)));
         if let Some(validation) = &mut validation {
             for (score, row) in validation.scores.iter_mut().zip(validation.x.rows()) {
@@ -286,17 +321,15 @@ fn advance(loss: &Loss<'_>, scores: &mut [f64], gradients: &mut [f32], step: Opt
         loss.derivatives(first, scores, gradients)
     };
     let n_rows = scores.len();
-    let parts: Vec<(f64, f64)> = if n_rows > 4 * BLOCK_ROWS {
-        scores
-            .par_chunks_mut(BLOCK_ROWS)
-            .zip(gradients.par_chunks_mut(BLOCK_ROWS))
-            .enumerate()
-            .map(work)
-            .collect()
+    let add = |(loss, weight): (f64, f64), part: (f64, f64)| (loss + part.0, weight + part.1);
+    let (total_loss, total_weight) = if n_rows > 4 * BLOCK_ROWS {
+        let blocks = scores.par_chunks_mut(BLOCK_ROWS).zip(gradients.par_chunks_mut(BLOCK_ROWS));
+        let parts: Vec<(f64, f64)> = blocks.enumerate().map(work).collect();
+        parts.into_iter().fold((0.0, 0.0), add)
     } else {
-        scores.chunks_mut(BLOCK_ROWS).zip(gradients.chunks_mut(BLOCK_ROWS)).enumerate().map(work).collect()
+        let blocks = scores.chunks_mut(BLOCK_ROWS).zip(gradients.chunks_mut(BLOCK_ROWS));
+        blocks.enumerate().map(work).fold((0.0, 0.0), add)
     };
-    let (total_loss, total_weight) = parts.iter().fold((0.0, 0.0), |(l, w), part| (l + part.0, w + part.1));
     loss.report(total_loss, total_weight)
 }
 

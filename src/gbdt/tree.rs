@@ -1,6 +1,7 @@
 //! Decision trees as the trainer grows and LightGBM saves them: with gains, counts and a direction for missing values.
 
 use leafgp_solver::{LevelSet, Node, Rule, Tree};
+use smallvec::{SmallVec, smallvec};
 
 /// Values of at most this magnitude count as zero (LightGBM's constant, part of its file format).
 pub(super) const ZERO_THRESHOLD: f64 = 1e-35_f32 as f64;
@@ -176,7 +177,7 @@ impl DecisionTree {
     /// The same tree for the solver: nodes depth first with the left branch first, leaf numbers unchanged, level sets
     /// widened or cut to the numbers of levels (`None` for a numeric feature). Missing directions are lost.
     pub(super) fn to_solver(&self, levels: &[Option<usize>]) -> Tree {
-        let mut nodes = Vec::with_capacity(2 * self.leaves.len());
+        let mut nodes = Vec::with_capacity(self.splits.len() + self.leaves.len());
         self.push_solver(
             if self.splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) },
             levels,
@@ -187,7 +188,7 @@ impl DecisionTree {
 
     fn push_solver(&self, root: Child, levels: &[Option<usize>], nodes: &mut Vec<Node>) {
         // Explicit stack: an unlimited depth must not overflow the thread's.
-        let mut stack = vec![(root, None::<usize>)];
+        let mut stack: SmallVec<[_; 16]> = smallvec![(root, None::<usize>)];
         while let Some((at, right_of)) = stack.pop() {
             let here = nodes.len();
             if let Some(parent) = right_of
