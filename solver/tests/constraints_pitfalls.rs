@@ -355,6 +355,8 @@ fn coefficients_that_overflow_when_merged_are_decided() {
         ("x0*1e308*10 >= 1", true),
         ("x0*1e308*10 <= -1", false),
         ("1e308*x0 + 1e308*x0 + 1e308*x0 >= 1", true),
+        ("1e308*x0 + 1e308*x0 + 1e308*x0 <= 1", true),
+        ("1e308*x0 + 1e308*x0 + 1e308*x0 <= -1", false),
         ("x0/1e-308/10 <= 1", true),
         ("(x0 + 1)/1e-308/1e-10 <= 1", false),
     ] {

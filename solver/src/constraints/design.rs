@@ -304,6 +304,7 @@ impl<'a> Design<'a> {
             limits.clone(),
             true,
         )
+        .near_centre()
         .decision(region)
         {
             super::Decision::Feasible(x) => Some(x),

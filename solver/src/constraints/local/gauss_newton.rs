@@ -14,11 +14,8 @@ pub(in crate::constraints) fn gauss_newton(local: &mut Local, s: Setting<'_>, x:
     let mut atoms = std::mem::take(&mut local.atoms);
     let mut merit = measure(local, s, x, &mut atoms);
     let mut converged = merit == 0.0;
-    for _ in 0..ITERATIONS {
-        if s.limits.must_stop() {
-            break;
-        }
-        if converged || n == 0 {
+    for iteration in 0..ITERATIONS {
+        if converged || n == 0 || s.must_stop(iteration) {
             break;
         }
         linearise(local, s, x, &atoms);

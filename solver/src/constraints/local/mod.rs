@@ -66,6 +66,16 @@ pub(super) struct Setting<'a> {
     pub(super) limits: &'a Limits,
 }
 
+/// Iterations of a local method between two looks at the clock.
+const BETWEEN_LOOKS: usize = 4;
+
+impl Setting<'_> {
+    /// True when it is time to look and the limits are reached.
+    fn must_stop(&self, iteration: usize) -> bool {
+        iteration % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 && self.limits.must_stop()
+    }
+}
+
 impl std::fmt::Debug for Setting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setting")

@@ -75,8 +75,8 @@ fn iterate(
     let mut diagonal = true;
     let mut penalty = 0.0_f64;
     let mut merit_violation = measure(local, s, x, atoms);
-    for _ in 0..ITERATIONS {
-        if s.limits.must_stop() {
+    for iteration in 0..ITERATIONS {
+        if s.must_stop(iteration) {
             break;
         }
         refill(current, variables.iter().map(|&v| x[v]));

@@ -15,8 +15,10 @@ use crate::interval::Interval;
 use crate::level_set::LevelSet;
 use crate::region::{Range, Region};
 
-/// A continuous variable's range must lose this share for the constraints that read it to be revised again.
+/// A continuous variable's range must lose this share for the constraints that read it to be revised again, and as much more each time
+/// every constraint has been revised `PATIENCE` times.
 const WORTHWHILE: f64 = 0.05;
+const PATIENCE: f64 = 2.0;
 /// Largest number of revisions, per constraint: slow convergence is left to the search.
 const REVISIONS: usize = 30;
 
@@ -43,6 +45,8 @@ pub struct Propagator {
     before_levels: Vec<LevelSet>,
     /// Variables whose range shrank since the load.
     changed: Vec<bool>,
+    /// The share that is worthwhile at present.
+    worthwhile: f64,
     /// A root and one of its alternatives that is tried out.
     assumed: Option<(u32, TruthId)>,
 }
@@ -68,6 +72,7 @@ impl Propagator {
             queue: std::collections::VecDeque::with_capacity(model.roots.len()),
             before: vec![Interval::ENTIRE; domains.len()],
             changed: vec![false; domains.len()],
+            worthwhile: WORTHWHILE,
             assumed: None,
             state,
         }
@@ -237,11 +242,15 @@ impl Propagator {
 
     /// Revises queued constraints until nothing worthwhile changes.
     pub(super) fn run(&mut self, model: &Model, domains: &[Domain]) -> Result<(), Conflict> {
-        let mut left = REVISIONS * model.roots.len().max(1);
+        let n = model.roots.len().max(1);
+        let mut left = REVISIONS * n;
+        let growth = WORTHWHILE / (PATIENCE * n as f64);
+        self.worthwhile = WORTHWHILE;
         while let Some(root) = self.queue.pop_front() {
             self.queued[root as usize] = false;
             let outcome = self.revise(model, domains, root);
             left -= 1;
+            self.worthwhile += growth;
             if outcome.is_err() || left == 0 {
                 self.clear_queue();
                 return outcome;
@@ -326,6 +335,6 @@ impl Propagator {
             return Ok(false);
         }
         self.changed[v] = true;
-        Ok(domain.is_discrete() || hi - lo <= (1.0 - WORTHWHILE) * (old.hi - old.lo) || lo == hi)
+        Ok(domain.is_discrete() || hi - lo <= (1.0 - self.worthwhile) * (old.hi - old.lo) || lo == hi)
     }
 }

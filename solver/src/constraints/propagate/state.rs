@@ -138,7 +138,28 @@ impl State {
                 if term.coefficient < 0.0 { (value.hi, value.lo) } else { (value.lo, value.hi) };
             return Interval::new((sum.lo - at(first)).next_down(), (sum.hi + at(last)).next_up());
         }
-        Interval::ENTIRE
+        self.one_signed(model, linear, sum).unwrap_or(Interval::ENTIRE)
+    }
+
+    /// Bounds on a sum, as written, whose terms and constant have one sign: nothing cancels, so that the error is relative to the exact
+    /// `sum` and infinity is infinity.
+    fn one_signed(&self, model: &Model, linear: &Linear, sum: Interval) -> Option<Interval> {
+        let has_sign = |sign: f64| {
+            linear.constant * sign >= 0.0
+                && linear.constant_magnitude == linear.constant.abs()
+                && model.terms(linear).iter().all(|term| {
+                    let value = self.number(term.node) * (term.coefficient * sign);
+                    value.lo >= 0.0 && term.magnitude == term.coefficient.abs()
+                })
+        };
+        let nearest = |end: f64| (end.abs() * (1.0 - 2.0 * linear.slack)).next_down().max(0.0);
+        if has_sign(1.0) {
+            Some(Interval::new(nearest(sum.lo), f64::INFINITY))
+        } else if has_sign(-1.0) {
+            Some(Interval::new(f64::NEG_INFINITY, -nearest(sum.hi)))
+        } else {
+            None
+        }
     }
 
     /// How far the sum as written may be from the exact one.

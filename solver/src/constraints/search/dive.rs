@@ -13,17 +13,20 @@ use crate::region::{Range, Region};
 /// Values of one discrete variable tried in a dive.
 const VALUES: usize = 4;
 
-/// The free numeric variables of a box, with what the local methods need.
-struct Frame {
+/// The free numeric variables of a box, with what the local methods need. Reusable.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
     columns: Columns,
     lower: Vec<f64>,
     upper: Vec<f64>,
     weights: Vec<f64>,
+    /// By variable: whether a root reads it.
+    read: Vec<bool>,
 }
 
 impl Frame {
     fn setting<'a>(&'a self, model: &'a Model, roots: &'a [u32], limits: &'a Limits) -> Setting<'a> {
-        let Self { columns, lower, upper, weights } = self;
+        let Self { columns, lower, upper, weights, .. } = self;
         Setting { model, roots, columns, lower, upper, weights, limits }
     }
 }
@@ -66,10 +69,18 @@ impl Search<'_> {
         Some((x, distance))
     }
 
-    fn frame(&self, task: &Task, roots: &[u32], region: &Region, move_discrete: bool) -> Frame {
-        let mut columns = Columns { variables: Vec::new(), of_variable: vec![None; self.domains.len()] };
-        let (mut lower, mut upper, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let mut read = vec![false; self.domains.len()];
+    /// Takes the work space's frame and fills it; to be given back.
+    fn frame(&mut self, task: &Task, roots: &[u32], region: &Region, move_discrete: bool) -> Frame {
+        let mut frame = std::mem::take(&mut self.work.frame);
+        let Frame { columns, lower, upper, weights, read } = &mut frame;
+        columns.variables.clear();
+        columns.of_variable.clear();
+        columns.of_variable.resize(self.domains.len(), None);
+        read.clear();
+        read.resize(self.domains.len(), false);
+        for vector in [&mut *lower, &mut *upper, &mut *weights] {
+            vector.clear();
+        }
         for &r in roots {
             self.model.roots[r as usize].variables.iter().for_each(|&v| read[v] = true);
         }
@@ -84,7 +95,7 @@ impl Search<'_> {
             upper.push(u);
             weights.push(if self.metric.weight[v] > 0.0 { self.metric.weight[v] } else { 1.0 });
         }
-        Frame { columns, lower, upper, weights }
+        frame
     }
 
     /// Moves `x` towards feasibility; discrete variables as if continuous when `move_discrete`.
@@ -98,14 +109,18 @@ impl Search<'_> {
     ) -> bool {
         let frame = self.frame(task, roots, region, move_discrete);
         let setting = frame.setting(self.model, roots, &self.limits);
-        gauss_newton(&mut self.work.local, setting, x)
+        let holds = gauss_newton(&mut self.work.local, setting, x);
+        self.work.frame = frame;
+        holds
     }
 
     /// Looks among the vertices for a point near which the constraints hold; discrete variables as if continuous.
     fn ascend(&mut self, task: &Task, roots: &[u32], region: &Region, x: &mut [f64]) -> bool {
         let frame = self.frame(task, roots, region, true);
         let setting = frame.setting(self.model, roots, &self.limits);
-        ascend(&mut self.work.local, setting, x)
+        let holds = ascend(&mut self.work.local, setting, x);
+        self.work.frame = frame;
+        holds
     }
 
     /// Puts every variable at an allowed value of its range.
@@ -309,13 +324,11 @@ impl Search<'_> {
     /// A local minimum of the distance near a feasible point, discrete variables as they are.
     fn improve(&mut self, task: &Task, roots: &[u32], region: &Region, x: &[f64]) -> Option<Vec<f64>> {
         let mut y = x.to_vec();
-        // Variables that no live constraint reads are best where they are nearest.
         let clamp = self.clamp(region)?;
         let frame = self.frame(task, roots, region, false);
-        let read =
-            |s: &Self, v: usize| roots.iter().any(|&r| s.model.roots[r as usize].variables.contains(&v));
+        // Variables that no live constraint reads are best where they are nearest.
         for &v in &task.variables {
-            if !read(self, v) {
+            if !frame.read[v] {
                 y[v] = clamp[v];
             }
         }
@@ -323,6 +336,7 @@ impl Search<'_> {
         let setting = frame.setting(self.model, roots, &self.limits);
         sqp(&mut self.work.local, setting, &centre, &mut y);
         gauss_newton(&mut self.work.local, setting, &mut y);
+        self.work.frame = frame;
         self.round(region, &mut y)?;
         self.holds(&task.roots, &y).then_some(y)
     }

@@ -49,6 +49,7 @@ pub(super) struct Workspace {
     qp: Qp,
     columns: Columns,
     pass: relaxation::Pass,
+    frame: dive::Frame,
     evaluation: Evaluation,
 }
 
@@ -64,6 +65,7 @@ impl Workspace {
             qp: Qp::new(0),
             columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
             pass: relaxation::Pass::default(),
+            frame: dive::Frame::default(),
             evaluation: Evaluation::default(),
         }
     }
@@ -81,6 +83,8 @@ pub(super) struct Search<'a> {
     nodes: usize,
     /// Stop at the first feasible point.
     decide: bool,
+    /// The first point should be near the centre, not in the middle.
+    near: bool,
     stopped: Option<&'static str>,
 }
 
@@ -169,8 +173,15 @@ impl<'a> Search<'a> {
             limits,
             nodes: 0,
             decide,
+            near: false,
             stopped: None,
         }
+    }
+
+    /// Asks a decision for a point near the centre.
+    pub(super) fn near_centre(mut self) -> Self {
+        self.near = true;
+        self
     }
 
     pub(super) fn decision(&mut self, region: &Region) -> Decision {
@@ -244,66 +255,70 @@ impl<'a> Search<'a> {
             }
             self.nodes += 1;
             let fresh = node.depth == 0;
-            let Some(relaxed) = self.relax(task, &mut node.region, goal, node.changed) else {
-                left = left.min(goal);
-                continue;
-            };
-            let bound = relaxed.bound.max(node.bound);
-            match self.finish(task, &node.region, &relaxed, upper, gap, level) {
-                Finish::Done(outcome) => {
-                    left = left.min(outcome.bound.max(bound));
-                    if let Some((x, distance)) = outcome.best
-                        && distance < upper
-                    {
-                        upper = distance;
-                        best = Some((x, distance));
-                    }
-                }
-                Finish::Refuted => {}
-                Finish::Open => {
-                    // The first incumbent is nearly always the last: later nodes look for a better one now and then.
-                    let pair = if best.is_some()
-                        && self.nodes > ALL_DIVE
-                        && !self.nodes.is_multiple_of(DIVE_EVERY)
-                    {
-                        self.split(task, &node.region, &relaxed)
-                    } else {
-                        None
-                    };
-                    if pair.is_none() {
-                        let start = if best.is_some() { 1 } else { NODE_BUDGET };
-                        let mut budget = if fresh { ROOT_BUDGET } else { start };
-                        let found = self.dive_from(task, &node.region, &relaxed, upper, gap, &mut budget);
-                        if let Some((x, distance)) = found
+            let mut bound = node.bound;
+            let mut dived = false;
+            // Twice when the first look finds a nearer point, whose ball often closes the box.
+            loop {
+                let goal = upper * (1.0 - gap);
+                let changed = match &node.changed {
+                    _ if dived => Some(&[][..]),
+                    Some(v) => Some(std::slice::from_ref(v)),
+                    None => None,
+                };
+                let Some(relaxed) = self.relax(task, &mut node.region, goal, changed) else {
+                    left = left.min(goal);
+                    break;
+                };
+                bound = bound.max(relaxed.bound);
+                match self.finish(task, &node.region, &relaxed, upper, gap, level) {
+                    Finish::Done(outcome) => {
+                        left = left.min(outcome.bound.max(bound));
+                        if let Some((x, distance)) = outcome.best
                             && distance < upper
                         {
                             upper = distance;
                             best = Some((x, distance));
                         }
+                        break;
                     }
-                    if bound < upper * (1.0 - gap) && !(self.decide && best.is_some()) {
-                        let pair = pair.or_else(|| self.split(task, &node.region, &relaxed));
-                        if let Some(pair) = pair {
-                            for (region, changed) in pair {
-                                number += 1;
-                                let depth = node.depth + 1;
-                                open.stack.push(Node {
-                                    bound,
-                                    number,
-                                    region,
-                                    changed: Some(changed),
-                                    depth,
-                                });
-                            }
-                        } else {
-                            // Nothing to split: undecidable in f64.
-                            left = left.min(bound);
-                            self.stopped.get_or_insert("a box too small to split could not be decided");
+                    Finish::Refuted => break,
+                    Finish::Open => {}
+                }
+                // The first incumbent is nearly always the last: later nodes look for a better one now and then.
+                let skip = best.is_some() && self.nodes > ALL_DIVE && !self.nodes.is_multiple_of(DIVE_EVERY);
+                let mut pair = if dived || skip { self.split(task, &node.region, &relaxed) } else { None };
+                if pair.is_none() && !dived {
+                    dived = true;
+                    let start = if best.is_some() { 1 } else { NODE_BUDGET };
+                    let mut budget = if fresh { ROOT_BUDGET } else { start };
+                    let found = self.dive_from(task, &node.region, &relaxed, upper, gap, &mut budget);
+                    if let Some((x, distance)) = found
+                        && distance < upper
+                    {
+                        upper = distance;
+                        best = Some((x, distance));
+                        if !self.decide && bound < upper * (1.0 - gap) && upper > NEGLIGIBLE {
+                            continue;
                         }
-                    } else {
-                        left = left.min(bound);
                     }
                 }
+                if bound >= upper * (1.0 - gap) || (self.decide && best.is_some()) {
+                    left = left.min(bound);
+                    break;
+                }
+                pair = pair.or_else(|| self.split(task, &node.region, &relaxed));
+                if let Some(pair) = pair {
+                    for (region, changed) in pair {
+                        number += 1;
+                        let (changed, depth) = (Some(changed), node.depth + 1);
+                        open.stack.push(Node { bound, number, region, changed, depth });
+                    }
+                } else {
+                    // Nothing to split: undecidable in f64.
+                    left = left.min(bound);
+                    self.stopped.get_or_insert("a box too small to split could not be decided");
+                }
+                break;
             }
             if self.decide && best.is_some() {
                 break;
@@ -331,8 +346,11 @@ impl<'a> Search<'a> {
             let distance = self.metric.distance(self.domains, &task.variables, x);
             return Finish::Done(Outcome { best: Some((x.clone(), distance)), bound: relaxed.bound });
         }
-        let Some(clamp) = self.clamp(region) else { return Finish::Refuted };
         let parts = components(self.model, &relaxed.live, region);
+        if parts.fixed.is_empty() && parts.groups.len() == 1 {
+            return Finish::Open;
+        }
+        let Some(clamp) = self.clamp(region) else { return Finish::Refuted };
         // Constraints whose variables are all fixed are decided by the point.
         for &root in &parts.fixed {
             if !self.holds(&[root], &clamp) {

@@ -74,13 +74,14 @@ struct Active {
 }
 
 impl Search<'_> {
-    /// Contracts a box; `None` when it is proved to hold no feasible point nearer than `goal`.
+    /// Contracts a box; `None` when it is proved to hold no feasible point nearer than `goal`. With `changed`, the box was contracted
+    /// before these variables changed.
     pub(super) fn relax(
         &mut self,
         task: &Task,
         region: &mut Region,
         goal: f64,
-        changed: Option<usize>,
+        changed: Option<&[usize]>,
     ) -> Option<Relaxed> {
         let model = self.model;
         if !self.work.propagator.load(model, self.domains, region) {
@@ -89,7 +90,11 @@ impl Search<'_> {
         self.work.propagator.clear_queue();
         match changed {
             None => task.roots.iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
-            Some(v) => model.users[v].iter().for_each(|&r| self.work.propagator.enqueue(r as usize)),
+            Some(variables) => {
+                for &r in variables.iter().flat_map(|&v| &model.users[v]) {
+                    self.work.propagator.enqueue(r as usize);
+                }
+            }
         }
         let mut relaxed = None;
         for pass in 0..PASSES {
@@ -118,8 +123,8 @@ impl Search<'_> {
         relaxed
     }
 
-    /// Points that cost next to nothing to try, for a decision: the box's point nearest to the centre, and its middle, which Gauss-Newton
-    /// may move when `local`.
+    /// Points that cost next to nothing to try, for a decision: the box's point nearest to the centre, and its middle unless the point is
+    /// to be near the centre; Gauss-Newton may move the last of them when `local`.
     fn guess(&mut self, task: &Task, region: &Region, local: bool) -> Option<Vec<f64>> {
         let mut x = self.clamp(region)?;
         if self.holds(&task.roots, &x) {
@@ -128,14 +133,13 @@ impl Search<'_> {
         let mut continuous = true;
         for &v in &task.variables {
             if let Range::Interval { lower, upper } = region.0[v] {
-                x[v] = 0.5 * lower + 0.5 * upper;
-                if self.domains[v].is_discrete() {
-                    continuous &= lower == upper;
-                    x[v] = self.domains[v].nearest(x[v], lower, upper)?;
+                continuous &= lower == upper || !self.domains[v].is_discrete();
+                if !self.near {
+                    x[v] = self.domains[v].nearest(0.5 * lower + 0.5 * upper, lower, upper)?;
                 }
             }
         }
-        if self.holds(&task.roots, &x) {
+        if !self.near && self.holds(&task.roots, &x) {
             return Some(x);
         }
         let found = local
