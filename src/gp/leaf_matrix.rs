@@ -48,13 +48,18 @@ impl LeafMatrix {
         let n_rows = x.n_rows();
         let mut of_point = vec![0u32; n_rows * n_trees];
         if n_trees > 0 {
-            let rows = of_point.par_chunks_mut(n_trees).with_min_len(ROWS_A_TASK);
-            rows.enumerate().for_each(|(i, leaves)| {
+            let send = |(i, leaves): (usize, &mut [u32])| {
                 let point = x.row(i);
                 for (slot, &tree) in leaves.iter_mut().zip(&kept) {
                     *slot = forest.trees()[tree].leaf_of(point).0 as u32;
                 }
-            });
+            };
+            // One task needs no pool, whose threads would be started for it.
+            if n_rows <= ROWS_A_TASK {
+                of_point.chunks_mut(n_trees).enumerate().for_each(send);
+            } else {
+                of_point.par_chunks_mut(n_trees).with_min_len(ROWS_A_TASK).enumerate().for_each(send);
+            }
         }
         let (group_of, counts, leaves) = group_rows(n_rows, n_trees, &of_point);
         Ok(Self { n_rows, offsets, forest_leaf, leaves, counts, group_of })

@@ -165,6 +165,9 @@ fn within_groups(z: &LeafMatrix, y: &[f64], sums: &[f64]) -> f64 {
         .sum()
 }
 
+/// Counts (pairs of trees times groups) from which the blocks of `Z' Z` are made in parallel.
+const PARALLEL_COUNTS: usize = 1 << 21;
+
 /// `Z' Z`: the number of points that each pair of leaves shares, shape `[n_columns, n_columns]`. Whole numbers, so the order of the sum
 /// does not matter.
 fn co_occurrence(z: &LeafMatrix) -> Vec<u32> {
@@ -178,25 +181,28 @@ fn co_occurrence(z: &LeafMatrix) -> Vec<u32> {
     let leaves_in = |tree: usize| &by_tree[tree * n_groups..(tree + 1) * n_groups];
     let width = |tree: usize| z.offsets[tree + 1] - z.offsets[tree];
     // One block of rows a tree; the blocks right of the diagonal are copied below it at the end.
-    let blocks: Vec<Vec<u32>> = (0..n_trees)
-        .into_par_iter()
-        .map(|s| {
-            let tail = n_columns - z.offsets[s];
-            let mut block = vec![0u32; width(s) * tail];
-            for t in s..n_trees {
-                let n = width(t);
-                let mut counts = vec![0u32; width(s) * n];
-                for ((&a, &b), &count) in leaves_in(s).iter().zip(leaves_in(t)).zip(&z.counts) {
-                    counts[a as usize * n + b as usize] += count;
-                }
-                let at = z.offsets[t] - z.offsets[s];
-                for (row, values) in counts.chunks_exact(n).enumerate() {
-                    block[row * tail + at..row * tail + at + n].copy_from_slice(values);
-                }
+    let block = |s: usize| {
+        let tail = n_columns - z.offsets[s];
+        let mut block = vec![0u32; width(s) * tail];
+        for t in s..n_trees {
+            let n = width(t);
+            let mut counts = vec![0u32; width(s) * n];
+            for ((&a, &b), &count) in leaves_in(s).iter().zip(leaves_in(t)).zip(&z.counts) {
+                counts[a as usize * n + b as usize] += count;
             }
-            block
-        })
-        .collect();
+            let at = z.offsets[t] - z.offsets[s];
+            for (row, values) in counts.chunks_exact(n).enumerate() {
+                block[row * tail + at..row * tail + at + n].copy_from_slice(values);
+            }
+        }
+        block
+    };
+    // Small ones are done before a pool's threads have started.
+    let blocks: Vec<Vec<u32>> = if n_trees * n_trees * n_groups < PARALLEL_COUNTS {
+        (0..n_trees).map(block).collect()
+    } else {
+        (0..n_trees).into_par_iter().map(block).collect()
+    };
     let mut g = vec![0u32; n_columns * n_columns];
     for (s, block) in blocks.iter().enumerate() {
         let at = z.offsets[s];
