@@ -2,12 +2,12 @@
 
 use rand::RngExt;
 
+use super::ask::agreement_limit;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::surrogate::{Prediction, Surrogate};
 use super::training::TrainingSet;
 use super::{Observation, Optimizer, check_point};
-use crate::acquisition::AgreementLimit;
 use crate::problem::Problem;
 
 /// The best of a list of candidates.
@@ -55,11 +55,9 @@ fn among(
     surrogate.believe(&training)?;
     let mut best = (f64::INFINITY, 0);
     let mut equals = 0;
-    let forest = &surrogate.trees.forest;
-    let known = || training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
-    let limit = problem.settings.max_agreement.map(|ratio| AgreementLimit::new(forest, known(), ratio));
+    let limit = agreement_limit(problem, &surrogate, &training);
     for (index, candidate) in candidates.iter().enumerate() {
-        if limit.as_ref().is_some_and(|limit| !limit.allows(forest, candidate)) {
+        if limit.as_ref().is_some_and(|limit| !limit.allows(&surrogate.trees.forest, candidate)) {
             continue;
         }
         let posterior = surrogate.process.posterior(candidate);

@@ -180,9 +180,7 @@ fn maximise(
     if !problem.constraints.is_empty() {
         search_problem = search_problem.with_constraints(&problem.constraints);
     }
-    if let Some(ratio) = settings.max_agreement {
-        let known = training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
-        let limit = AgreementLimit::new(forest, known, ratio);
+    if let Some(limit) = agreement_limit(problem, surrogate, training) {
         search_problem = search_problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees);
     }
     for point in training.pending.iter().chain(&training.failed) {
@@ -194,6 +192,16 @@ fn maximise(
 
     let options = search_options(problem, n_rows, best_points(training), context);
     Ok(search::minimize(&search_problem, &options)?)
+}
+
+/// How much a suggestion may agree with any known experiment, measured or pending, if the settings limit it.
+pub(super) fn agreement_limit(
+    problem: &Problem,
+    surrogate: &Surrogate,
+    training: &TrainingSet,
+) -> Option<AgreementLimit> {
+    let known = training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
+    problem.settings.max_agreement.map(|ratio| AgreementLimit::new(&surrogate.trees.forest, known, ratio))
 }
 
 /// The solver settings of a problem with `n_rows` observations as the search takes them.

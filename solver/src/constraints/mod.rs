@@ -197,7 +197,17 @@ impl Constraints {
 
     /// True when the point lies in the domains and violates nothing.
     pub fn is_feasible(&self, x: &[f64], tolerance: Tolerance) -> bool {
-        self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) && self.violations(x, tolerance).is_empty()
+        self.is_feasible_in(&mut Evaluation::default(), x, tolerance)
+    }
+
+    /// The same in a work space.
+    fn is_feasible_in(&self, evaluation: &mut Evaluation, x: &[f64], tolerance: Tolerance) -> bool {
+        if !self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) {
+            return false;
+        }
+        let settings = tolerance.settings();
+        evaluation.run(&self.program, x, settings);
+        self.roots.iter().all(|&root| evaluation.verdict(&self.program, root, false, settings).holds())
     }
 
     /// True unless the variable is hierarchical and its condition is false (or undefined) at the point.

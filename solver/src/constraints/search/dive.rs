@@ -1,6 +1,6 @@
 //! Looking for a feasible point in a box: Gauss-Newton, then fixing discrete variables one by one.
 
-use super::relaxation::Relaxed;
+use super::contraction::Relaxed;
 use super::{Search, Task, is_fixed};
 use crate::constraints::Limits;
 use crate::constraints::local::{Setting, ascend, gauss_newton, sqp};

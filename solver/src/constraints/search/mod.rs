@@ -1,9 +1,10 @@
 //! Branch and bound for feasible and nearest points.
 //!
-//! Each node is contracted ([`relaxation`]), split into independent components of constraints, dived from ([`dive`]) and split
+//! Each node is contracted ([`contraction`], with the bounds of [`relaxation`]), split into independent components of constraints, dived from ([`dive`]) and split
 //! ([`split`]). The bound of a node is the distance of the box, raised by the multipliers of the linear relaxation.
 
 mod components;
+mod contraction;
 mod dive;
 mod relaxation;
 mod shorten;
@@ -13,15 +14,15 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use components::components;
+use contraction::Relaxed;
 pub(super) use dive::{fixed, size};
-use relaxation::Relaxed;
 
 use super::local::Local;
 use super::metric::Metric;
 use super::model::Model;
 use super::propagate::{Propagator, State};
 use super::relax::{Columns, Estimates, Slopes};
-use super::{Constraints, Decision, Limits, Projection};
+use super::{Constraints, Decision, Limits, Projection, Tolerance};
 use crate::domain::Domain;
 use crate::expr::{Evaluation, Settings};
 use crate::qp::Qp;
@@ -202,12 +203,9 @@ impl<'a> Search<'a> {
         Projection { nearest, bound: outcome.bound, nodes: self.nodes }
     }
 
-    /// The constraints as the user stated them, at [`Tolerance::Produce`](super::Tolerance::Produce).
+    /// The constraints as the user stated them, not as the model has them.
     fn is_feasible(&mut self, x: &[f64]) -> bool {
-        let (set, evaluation) = (self.set, &mut self.work.evaluation);
-        evaluation.run(&set.program, x, Settings::PRODUCE);
-        let holds = |&root| evaluation.verdict(&set.program, root, false, Settings::PRODUCE).holds();
-        self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) && set.roots.iter().all(holds)
+        self.set.is_feasible_in(&mut self.work.evaluation, x, Tolerance::Produce)
     }
 
     fn everything(&self) -> Task {
@@ -260,11 +258,8 @@ impl<'a> Search<'a> {
             // Twice when the first look finds a nearer point, whose ball often closes the box.
             loop {
                 let goal = upper * (1.0 - gap);
-                let changed = match &node.changed {
-                    _ if dived => Some(&[][..]),
-                    Some(v) => Some(std::slice::from_ref(v)),
-                    None => None,
-                };
+                let changed =
+                    if dived { Some(&[][..]) } else { node.changed.as_ref().map(std::slice::from_ref) };
                 let Some(relaxed) = self.relax(task, &mut node.region, goal, changed) else {
                     left = left.min(goal);
                     break;

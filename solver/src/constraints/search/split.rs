@@ -1,6 +1,6 @@
 //! Which variable to split, and where.
 
-use super::relaxation::Relaxed;
+use super::contraction::Relaxed;
 use super::{Search, Task, is_fixed};
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
