@@ -44,6 +44,8 @@ pub(crate) struct Class {
 struct Entry {
     feature: u32,
     position: u32,
+    /// Which of the item's restrictions it is.
+    restriction: u8,
     key: (u32, u32),
 }
 
@@ -59,6 +61,8 @@ pub(crate) struct Links {
     pub(crate) class_bits: Vec<u64>,
     /// Positions in `node.items`, by class.
     pub(crate) members: Vec<u32>,
+    /// For each member of a class that is not free: which of the item's restrictions put it there.
+    pub(crate) member_restriction: Vec<u8>,
     /// The members again, four at a time (the last repeated), and the class of each four.
     pub(crate) groups: Vec<[u32; 4]>,
     pub(crate) group_class: Vec<u32>,
@@ -138,6 +142,7 @@ impl Links {
         self.classes.clear();
         self.runs.clear();
         self.members.clear();
+        self.member_restriction.clear();
         self.member_class.clear();
         self.groups.clear();
         self.group_class.clear();
@@ -183,14 +188,15 @@ impl Links {
         for b in 0..node.n_blocks() {
             for position in node.block(b) {
                 self.block_of.push(b as u32);
-                for r in model.restrictions(node.items[position]) {
+                for (number, r) in model.restrictions(node.items[position]).iter().enumerate() {
                     let f = r.feature as usize;
                     if self.cell_counts[f] < 2 {
                         continue;
                     }
                     let key = self.key(model, node, f, r.mask);
                     if key != FREE {
-                        self.entries.push(Entry { feature: r.feature, position: position as u32, key });
+                        let (position, restriction) = (position as u32, number as u8);
+                        self.entries.push(Entry { feature: r.feature, position, restriction, key });
                         self.feature_counts[f + 1] += 1;
                     }
                 }
@@ -199,7 +205,7 @@ impl Links {
         for f in 0..n_features {
             self.feature_counts[f + 1] += self.feature_counts[f];
         }
-        let blank = Entry { feature: 0, position: 0, key: FREE };
+        let blank = Entry { feature: 0, position: 0, restriction: 0, key: FREE };
         self.sorted.clear();
         self.sorted.resize(self.entries.len(), blank);
         for entry in &self.entries {
@@ -394,6 +400,7 @@ impl Links {
         let first_entry = entries.start;
         let mut first_member = self.members.len() as u32;
         self.members.resize(first_member as usize + items.len(), 0);
+        self.member_restriction.resize(self.members.len(), 0);
         for class in 0..self.class_keys.len() {
             let (first_run, end_run) = self.push_runs(model, node, f, self.class_keys[class]);
             let n = self.class_fill[class];
@@ -404,6 +411,7 @@ impl Links {
         for (entry, &class) in self.sorted[entries].iter().zip(&self.class_of) {
             let slot = &mut self.class_fill[class as usize];
             self.members[*slot as usize] = entry.position;
+            self.member_restriction[*slot as usize] = entry.restriction;
             *slot += 1;
         }
         let end_class = self.classes.len() as u32;

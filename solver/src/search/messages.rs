@@ -8,94 +8,69 @@ use super::kernels::{Kernels, largest, smallest};
 use super::links::{FeatureLinks, Links};
 use super::node::Node;
 
-/// Buffers and results of [`send`].
+/// Messages of a node and what they leave of its costs.
 #[derive(Debug, Default)]
-pub(crate) struct MessageScratch {
+pub(crate) struct Messages {
     /// Cost of each item after messages.
     pub(crate) reduced: Vec<f64>,
     /// Smallest reduced cost of each block.
     pub(crate) block_min: Vec<f64>,
     /// Lower bound of each segment of each linked variable (indexed as the segments of the links).
     pub(crate) segment_bound: Vec<f64>,
-    /// Message value of each class.
-    values: Vec<f64>,
+    /// What the items of each class pay: the best message among its segments.
+    pub(crate) values: Vec<f64>,
     /// Smallest reduced cost of each class, then the change of its value.
     minima: Vec<f64>,
     /// `[n_links, n_segments]` of one variable.
     table: Vec<f64>,
     mean: Vec<f64>,
-    /// Sweeps of the last call that are part of its result.
-    pub(crate) sweeps: u8,
 }
 
-/// Largest number of message sweeps at a node.
-const MAX_SWEEPS: usize = 20;
+impl Messages {
+    /// Starts with messages of 0.
+    pub(crate) fn clear(&mut self, links: &Links) {
+        self.values.clear();
+        self.values.resize(links.classes.len(), 0.0);
+        self.minima.clear();
+        self.minima.resize(links.classes.len(), 0.0);
+    }
 
-/// Sends messages until the cutoff is reached or progress is too slow to reach it. `g` are the items' costs, `base` the bound without the
-/// blocks. Returns the bound.
-pub(crate) fn send(
-    kernels: Kernels,
-    links: &Links,
-    node: &Node,
-    (g, base): (&[f64], f64),
-    cutoff: f64,
-    scratch: &mut MessageScratch,
-) -> f64 {
-    kernels.dispatch(
-        #[inline(always)]
-        || send_here(links, node, (g, base), cutoff, scratch),
-    )
-}
+    /// Takes what the items pay out of their costs.
+    pub(crate) fn charge(&mut self, links: &Links) {
+        for (&i, &k) in links.members.iter().zip(&links.member_class) {
+            self.reduced[i as usize] -= self.values[k as usize];
+        }
+    }
 
-#[inline(always)]
-fn send_here(
-    links: &Links,
-    node: &Node,
-    (g, base): (&[f64], f64),
-    cutoff: f64,
-    scratch: &mut MessageScratch,
-) -> f64 {
-    scratch.reduced.clear();
-    scratch.reduced.extend_from_slice(g);
-    scratch.values.clear();
-    scratch.values.resize(links.classes.len(), 0.0);
-    scratch.minima.clear();
-    scratch.minima.resize(links.classes.len(), 0.0);
-    let plain = sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
-    // A mean of `n` entries errs by at most `n` roundings, in each of the `n` messages that should sum to 0; each sweep adds two roundings to
-    // every reduced cost. The factor 4 covers costs that grow on the way.
-    let magnitude = 4.0 * g.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    let roundings = links.features.iter().map(|f| {
-        let n = f64::from(f.end_link - f.first_link);
-        n * (n + (2 * MAX_SWEEPS + 4) as f64)
-    });
-    let rounding = f64::EPSILON * magnitude * roundings.sum::<f64>();
-    let mut bound = base + plain;
-    scratch.sweeps = 0;
-    if bound >= cutoff || !links.features.iter().any(|f| f.end_link - f.first_link >= 2) {
-        return bound;
+    /// Renews the messages of every variable once.
+    pub(crate) fn sweep(&mut self, kernels: Kernels, links: &Links) {
+        kernels.dispatch(
+            #[inline(always)]
+            || {
+                for feature in links.features.iter().filter(|f| f.end_link - f.first_link >= 2) {
+                    exchange(links, feature, self);
+                }
+            },
+        );
     }
-    let mut last = bound;
-    for _ in 0..MAX_SWEEPS {
-        scratch.sweeps += 1;
-        for feature in &links.features {
-            if feature.end_link - feature.first_link >= 2 {
-                exchange(links, feature, scratch);
-            }
-        }
-        bound = base + sum_of_minima(node, &scratch.reduced, &mut scratch.block_min) - rounding;
-        if bound >= cutoff || bound + 5.0 * (bound - last) < cutoff {
-            break;
-        }
-        last = bound;
+
+    /// `sum_b min_i` of the reduced costs.
+    pub(crate) fn sum_of_minima(&mut self, node: &Node) -> f64 {
+        sum_of_minima(node, &self.reduced, &mut self.block_min)
     }
-    if bound < base + plain {
-        scratch.reduced.clear();
-        scratch.reduced.extend_from_slice(g);
-        scratch.sweeps = 0;
-        bound = base + sum_of_minima(node, &scratch.reduced, &mut scratch.block_min);
+
+    /// How far rounding can put the sum of the blocks' minima above a valid bound. A mean of `n` entries errs by at most `n` roundings, in each of
+    /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two more; the sum itself one a block. The factor 4 covers
+    /// what was larger on the way.
+    pub(crate) fn margin(&self, links: &Links, node: &Node, sweeps: usize) -> f64 {
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let magnitude = 4.0 * largest(&self.reduced).max(largest(&self.values));
+        let links = links.features.iter().map(|f| {
+            let n = f64::from(f.end_link - f.first_link);
+            n * (n + (2 * sweeps + 6) as f64)
+        });
+        f64::EPSILON * magnitude * (links.sum::<f64>() + (node.n_blocks() as f64).powi(2))
     }
-    bound
 }
 
 #[inline(always)]
@@ -206,11 +181,11 @@ fn row_shape(feature: &FeatureLinks) -> (usize, bool) {
 
 /// Renews the messages of one variable.
 #[inline(always)]
-fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut MessageScratch) {
+fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut Messages) {
     let (stride, narrow) = row_shape(feature);
     let feature_links = links.links_of(feature);
     let classes = links.feature_classes(feature);
-    let MessageScratch { reduced, values, minima, table, mean, .. } = scratch;
+    let Messages { reduced, values, minima, table, mean, .. } = scratch;
     minima[classes.clone()].fill(f64::INFINITY);
     class_minima(links, feature, reduced, minima);
     table.clear();
@@ -261,7 +236,7 @@ fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut MessageScratch)
 }
 
 /// Lower bound of every segment of every linked variable, from the reduced costs: `bound + sum_b (min over the segment - min)`.
-pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratch: &mut MessageScratch) {
+pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratch: &mut Messages) {
     kernels.dispatch(
         #[inline(always)]
         || bound_segments_here(links, bound, scratch),
@@ -269,8 +244,8 @@ pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratc
 }
 
 #[inline(always)]
-fn bound_segments_here(links: &Links, bound: f64, scratch: &mut MessageScratch) {
-    let MessageScratch { reduced, block_min, segment_bound, table, minima, .. } = scratch;
+fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
+    let Messages { reduced, block_min, segment_bound, table, minima, .. } = scratch;
     segment_bound.clear();
     segment_bound.resize(links.segment_starts.len() - 1, bound);
     minima.clear();

@@ -255,6 +255,10 @@ impl<'a> Model<'a> {
     }
 
     /// Words of a mask.
+    pub(crate) fn tree_of(&self, item: u32) -> u32 {
+        self.block_starts.partition_point(|&start| start <= item) as u32 - 1
+    }
+
     pub(crate) fn mask(&self, mask: u32) -> &[u64] {
         let m = mask as usize;
         &self.masks[self.mask_starts[m] as usize..self.mask_starts[m + 1] as usize]

@@ -2,6 +2,7 @@
 
 use super::cells::first_bit;
 use super::model::Model;
+use super::multipliers::Multipliers;
 
 /// A node of the search. Blocks hold the items (leaves) of one tree that are still possible, at least two.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub(crate) struct Node {
     pub(crate) z: Vec<f64>,
     /// Leaf limits: sum over the decided trees.
     pub(crate) activity: Vec<f64>,
+    /// Message values of the parent, or of an earlier round.
+    pub(crate) multipliers: Multipliers,
 }
 
 impl Clone for Node {
@@ -43,6 +46,7 @@ impl Clone for Node {
         self.items.clone_from(&source.items);
         self.z.clone_from(&source.z);
         self.activity.clone_from(&source.activity);
+        self.multipliers.clone_from(&source.multipliers);
     }
 }
 
@@ -104,6 +108,7 @@ impl Node {
         self.fixed.resize(model.stride, 0.0);
         self.activity.clear();
         self.activity.resize(model.rows.len(), 0.0);
+        self.multipliers.clear();
         self.items.clear();
         self.z.clear();
         self.starts.clear();

@@ -1,12 +1,13 @@
 //! The stages of a node one at a time, so that benches can time each alone. Compiled with the feature `stages` only.
 
 use super::branching::{self, Basis, BranchScratch};
+use super::dual::Dual;
 use super::links::Links;
-use super::messages::{self, MessageScratch};
+use super::messages;
 use super::model::Model;
 use super::node::{Changed, FilterScratch, Node};
 use super::problem::Problem;
-use super::relax::{RelaxScratch, Relaxation, relax};
+use super::relax::Directions;
 
 /// A node of a problem's search and the buffers of its stages.
 #[derive(Debug)]
@@ -15,10 +16,9 @@ pub struct Stages<'a> {
     node: Node,
     child: Node,
     filter: FilterScratch,
-    relax: RelaxScratch,
-    relaxation: Relaxation,
     links: Links,
-    messages: MessageScratch,
+    dual: Dual,
+    bound: f64,
     branch: BranchScratch,
 }
 
@@ -31,29 +31,25 @@ impl<'a> Stages<'a> {
         if !node.filter(&model, &mut filter, Changed::Everything) {
             return None;
         }
-        let mut relax_scratch = RelaxScratch::default();
-        let relaxation = relax(&model, &mut node, &mut relax_scratch, f64::INFINITY);
         let mut stages = Self {
             child: node.clone(),
             model,
             node,
             filter,
-            relax: relax_scratch,
-            relaxation,
             links: Links::default(),
-            messages: MessageScratch::default(),
+            dual: Dual::default(),
+            bound: 0.0,
             branch: BranchScratch::default(),
         };
         stages.links();
+        stages.bound = stages.dual.raise(&stages.model, &stages.links, &mut stages.node, f64::INFINITY);
         stages.messages();
         stages.branching().then_some(stages)
     }
 
-    /// One sweep of the relaxation and its tangent bound.
+    /// One pass of steps of the weights and its tangent.
     pub fn bound_pass(&mut self) -> f64 {
-        // No cutoff, nothing to prune with: there is no second sweep.
-        self.relaxation = relax(&self.model, &mut self.node, &mut self.relax, f64::INFINITY);
-        self.relaxation.bound
+        self.dual.move_tangent(&self.model, &self.links, &mut self.node, Directions::Renewed)
     }
 
     /// Links of variables and blocks from nothing; returns their number.
@@ -62,14 +58,12 @@ impl<'a> Stages<'a> {
         self.links.links.len()
     }
 
-    /// Sweeps of messages and the bounds of all segments.
+    /// The whole bound of a node from nothing (sweeps of messages, moves of the tangent) and the bounds of all segments.
     pub fn messages(&mut self) -> f64 {
-        let costs = (&self.relax.g[..], self.relaxation.base);
-        let kernels = self.model.kernels;
         // A cutoff just above the bound: as many sweeps as a node gets that they may close.
-        let cutoff = self.relaxation.bound + 0.05 * self.relaxation.bound.abs();
-        let bound = messages::send(kernels, &self.links, &self.node, costs, cutoff, &mut self.messages);
-        messages::bound_segments(kernels, &self.links, bound, &mut self.messages);
+        let cutoff = self.bound + 0.05 * self.bound.abs();
+        let bound = self.dual.raise(&self.model, &self.links, &mut self.node, cutoff);
+        messages::bound_segments(self.model.kernels, &self.links, bound, &mut self.dual.messages);
         bound
     }
 
@@ -79,10 +73,10 @@ impl<'a> Stages<'a> {
             items: &self.node.items,
             starts: &self.node.starts,
             z: &self.node.z,
-            g: &self.relax.g,
-            segment_bound: &self.messages.segment_bound,
-            curvature: self.relaxation.curvature,
-            need: 0.1 * self.relaxation.bound.abs().max(1e-3),
+            g: &self.dual.guide,
+            segment_bound: &self.dual.messages.segment_bound,
+            curvature: self.dual.curvature,
+            need: 0.1 * self.bound.abs().max(1e-3),
         };
         branching::choose(&self.model, &self.links, basis, &mut self.branch)
     }

@@ -10,14 +10,14 @@ use crate::constraints::Limits;
 use crate::region::Range;
 
 use super::branching::{self, Basis, BranchScratch};
+use super::dual::Dual;
 use super::links::Links;
 use super::local::{LocalSearch, Neighbours};
-use super::messages::{self, MessageScratch};
+use super::messages;
 use super::model::Model;
 use super::node::{Changed, FilterScratch, Node, OpenNode, overlaps};
 use super::options::SearchOptions;
 use super::pool::{Pool, Undecided, settle};
-use super::relax::{RelaxScratch, relax, relax_on_record};
 
 /// What every worker reads.
 #[derive(Debug)]
@@ -58,9 +58,8 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Worker {
     filter: FilterScratch,
-    relax: RelaxScratch,
     links: Links,
-    messages: MessageScratch,
+    dual: Dual,
     branch: BranchScratch,
     local: LocalSearch,
     stack: Vec<(Node, Option<usize>)>,
@@ -222,28 +221,22 @@ impl Worker {
                 return Verdict::Closed;
             }
             let mut cutoff = ctx.cutoff(&outcome.pool);
-            let mut relaxation = relax(model, node, &mut self.relax, cutoff);
-            if let Some(record) = &mut self.record {
-                relaxation = relax_on_record(model, node, &mut self.relax, relaxation);
+            self.links.build(model, node);
+            let bound = if let Some(record) = &mut self.record {
+                let (bound, sweeps) = self.dual.raise_on_record(model, &self.links, node, cutoff);
                 let dim = model.problem.objective.quadratic.as_ref().map_or(0, |q| q.dim);
                 let u = node.u.iter().take(dim).map(|&u| u as f32).collect();
-                record.rounds.push(ProofRound { u, sweeps: 0 });
-            }
-            node.bound = node.bound.max(relaxation.bound);
-            if node.bound >= cutoff {
-                return Verdict::Closed;
-            }
-            self.links.build(model, node);
-            let costs = (&self.relax.g[..], relaxation.base);
-            let bound = messages::send(model.kernels, &self.links, node, costs, cutoff, &mut self.messages);
-            if let Some(round) = self.record.as_mut().and_then(|record| record.rounds.last_mut()) {
-                round.sweeps = self.messages.sweeps;
-            }
+                record.rounds.push(ProofRound { u, sweeps: sweeps as u8 });
+                bound
+            } else {
+                self.dual.raise(model, &self.links, node, cutoff)
+            };
             node.bound = node.bound.max(bound);
             if node.bound >= cutoff {
                 return Verdict::Closed;
             }
-            messages::bound_segments(model.kernels, &self.links, bound, &mut self.messages);
+            self.dual.keep(model, &self.links, node);
+            messages::bound_segments(model.kernels, &self.links, bound, &mut self.dual.messages);
             let searches = serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY);
             if round == 1 && searches && ctx.options.local_search {
                 self.search_from(ctx, node, serial, outcome);
@@ -265,9 +258,9 @@ impl Worker {
                 items: &self.old_items,
                 starts: &self.old_starts,
                 z: &self.old_z,
-                g: &self.relax.g,
-                segment_bound: &self.messages.segment_bound,
-                curvature: relaxation.curvature,
+                g: &self.dual.guide,
+                segment_bound: &self.dual.messages.segment_bound,
+                curvature: self.dual.curvature,
                 need: if need.is_finite() { need.max(1e-12) } else { 1.0 },
             };
             if !branching::choose(model, &self.links, basis, &mut self.branch) {
@@ -275,7 +268,7 @@ impl Worker {
                 continue;
             }
             for gain in &mut self.branch.split.gains {
-                *gain += relaxation.bound;
+                *gain += self.dual.guide_bound;
             }
             return Verdict::Branch;
         }
@@ -330,9 +323,9 @@ impl Worker {
         self.old_starts.clone_from(&node.starts);
         let mut dropped = false;
         for b in 0..node.n_blocks() {
-            let threshold = cutoff - bound + self.messages.block_min[b];
+            let threshold = cutoff - bound + self.dual.messages.block_min[b];
             for i in node.block(b) {
-                if self.messages.reduced[i] >= threshold {
+                if self.dual.messages.reduced[i] >= threshold {
                     node.drop_item(model, i);
                     dropped = true;
                 }
@@ -344,7 +337,7 @@ impl Worker {
             let mut smallest = f64::INFINITY;
             let mut cut = false;
             for segment in self.links.segments(feature) {
-                let segment_bound = self.messages.segment_bound[segment];
+                let segment_bound = self.dual.messages.segment_bound[segment];
                 if segment_bound >= cutoff {
                     cut = true;
                     let words = &mut node.cells[model.cells.words(f)];
@@ -385,15 +378,15 @@ impl Worker {
                     }
                     _ => {
                         self.old_z.push(0.0);
-                        self.relax.g[position] = f64::INFINITY;
+                        self.dual.guide[position] = f64::INFINITY;
                     }
                 }
             }
             // The one item left of a decided block is not in the node any more.
             for block in self.old_starts.windows(2) {
                 let block = block[0] as usize..block[1] as usize;
-                if self.relax.g[block.clone()].iter().all(|&g| g == f64::INFINITY) {
-                    self.relax.g[block].fill(0.0);
+                if self.dual.guide[block.clone()].iter().all(|&g| g == f64::INFINITY) {
+                    self.dual.guide[block].fill(0.0);
                 }
             }
         }
@@ -402,7 +395,7 @@ impl Worker {
             for segment in self.links.segments(feature) {
                 let cell = self.links.cells(segment)[0] as usize;
                 if words[cell / 64] >> (cell % 64) & 1 == 0 {
-                    self.messages.segment_bound[segment] = f64::INFINITY;
+                    self.dual.messages.segment_bound[segment] = f64::INFINITY;
                 }
             }
         }
@@ -413,7 +406,7 @@ impl Worker {
         let mut cells = node.first_cells(ctx.model);
         for feature in &self.links.features {
             let segments = self.links.segments(feature);
-            let bounds = &self.messages.segment_bound;
+            let bounds = &self.dual.messages.segment_bound;
             let best =
                 segments.min_by(|&a, &b| bounds[a].total_cmp(&bounds[b])).expect("at least two segments");
             cells[feature.feature as usize] = self.links.cells(best)[0];

@@ -1,0 +1,188 @@
+//! The bound of a node: its messages and the point of its tangent, raised in turns.
+//!
+//! With `q = kappa u / s`, the tangent bound of [`super::relax`] with messages reads
+//!
+//! `mean + q.uf - sqrt(s2 (|q|^2 + kappa^2)) + sum_b min_i (c_i + v_i.q - S_i)`,
+//!
+//! where `S_i` is what item `i` pays for messages: a lower bound for every `q` and all messages, and concave in both together. Sweeps of messages
+//! raise it for a fixed `q`; a pass of Frank-Wolfe steps on the costs `c_i - S_i` moves `q`. A node starts from the messages and the weights of its
+//! parent, so a few sweeps go as far as dozens from nothing.
+
+use super::links::Links;
+use super::messages::Messages;
+use super::model::{Deviation, Model};
+use super::node::Node;
+use super::relax::{self, Directions, Relaxation};
+
+/// How long a bound is raised.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Most sweeps.
+    sweeps: usize,
+    /// Sweeps as good as the last that the bound may still be short of the cutoff.
+    patience: f64,
+}
+
+impl Effort {
+    /// From a parent's messages a few sweeps are enough. Without a deviation there is no tangent to wait for: the messages are all of the bound.
+    fn of(model: &Model<'_>, warm: bool) -> Self {
+        let (sweeps, patience) = match (convex(model).is_some(), warm) {
+            (true, true) => (20, 10.0),
+            (true, false) => (40, 20.0),
+            (false, true) => (20, 20.0),
+            (false, false) => (60, 30.0),
+        };
+        Self { sweeps, patience }
+    }
+}
+
+/// Sweeps between two moves of the tangent.
+const SWEEPS_PER_MOVE: usize = 3;
+
+/// Buffers and results.
+#[derive(Debug, Default)]
+pub(crate) struct Dual {
+    pub(crate) messages: Messages,
+    /// `kappa / s` at the last tangent.
+    pub(crate) curvature: f64,
+    /// The costs that branching goes by, and what they bound with every block at its cheapest: with a convex deviation those after the messages;
+    /// otherwise those before, since where messages tie the leaves, nothing says where they disagree.
+    pub(crate) guide: Vec<f64>,
+    pub(crate) guide_bound: f64,
+    /// Costs of the items less messages, without the deviation's part.
+    cost: Vec<f64>,
+    coarse_u: Vec<f32>,
+    products: Vec<f64>,
+    starts: Vec<u32>,
+}
+
+impl Dual {
+    /// Raises the node's bound until it reaches the cutoff or is not going to, and moves the node's weights. Returns the bound.
+    pub(crate) fn raise(&mut self, model: &Model<'_>, links: &Links, node: &mut Node, cutoff: f64) -> f64 {
+        self.messages.clear(links);
+        let warm = !node.multipliers.is_empty();
+        if warm {
+            node.multipliers.load(model, links, node, &mut self.messages.values, &mut self.starts);
+        }
+        let base = self.move_tangent(model, links, node, Directions::Renewed);
+        let effort = Effort::of(model, warm);
+        self.climb(model, links, node, (base, true), effort, cutoff).0
+    }
+
+    /// As [`Dual::raise`], and then once more as the checker of a certificate does: from nothing, at the node's `u` rounded to f32. Returns that bound
+    /// and its number of sweeps.
+    pub(crate) fn raise_on_record(
+        &mut self,
+        model: &Model<'_>,
+        links: &Links,
+        node: &mut Node,
+        cutoff: f64,
+    ) -> (f64, usize) {
+        if convex(model).is_some() {
+            self.raise(model, links, node, cutoff);
+        }
+        node.u.iter_mut().for_each(|u| *u = f64::from(*u as f32));
+        self.messages.clear(links);
+        let base = self.place_tangent(model, links, node);
+        self.climb(model, links, node, (base, false), Effort::of(model, false), cutoff)
+    }
+
+    /// Keeps the messages for the node's next round and its children.
+    pub(crate) fn keep(&mut self, model: &Model<'_>, links: &Links, node: &mut Node) {
+        let mut multipliers = std::mem::take(&mut node.multipliers);
+        multipliers.keep(model, links, node, &self.messages.values, &mut self.starts);
+        node.multipliers = multipliers;
+    }
+
+    /// Sweeps, with moves of the tangent between them where allowed. Returns the bound and the number of sweeps.
+    fn climb(
+        &mut self,
+        model: &Model<'_>,
+        links: &Links,
+        node: &mut Node,
+        (mut base, moves): (f64, bool),
+        Effort { sweeps, patience }: Effort,
+        cutoff: f64,
+    ) -> (f64, usize) {
+        let tied = links.features.iter().any(|f| f.end_link - f.first_link >= 2);
+        let moves = moves && convex(model).is_some();
+        let mut last = f64::NEG_INFINITY;
+        for sweep in 1.. {
+            if tied {
+                self.messages.sweep(model.kernels, links);
+            }
+            let bound = base + self.messages.sum_of_minima(node) - self.messages.margin(links, node, sweep);
+            if bound >= cutoff
+                || sweep >= sweeps
+                || bound + patience * (bound - last) < cutoff
+                || !(tied || moves)
+            {
+                if convex(model).is_some() {
+                    self.guide.clone_from(&self.messages.reduced);
+                    self.guide_bound = bound;
+                }
+                return (bound, if tied { sweep } else { 0 });
+            }
+            last = bound;
+            if moves && (!tied || sweep.is_multiple_of(SWEEPS_PER_MOVE)) {
+                base = self.move_tangent(model, links, node, Directions::Given);
+            }
+        }
+        unreachable!("the loop ends by its number of sweeps")
+    }
+
+    /// Moves the node's weights, where the deviation is convex, and the tangent with them. Returns the base of the bound.
+    pub(crate) fn move_tangent(
+        &mut self,
+        model: &Model<'_>,
+        links: &Links,
+        node: &mut Node,
+        directions: Directions,
+    ) -> f64 {
+        if let Some(deviation) = convex(model) {
+            self.charge(model, links, node);
+            let Self { messages, coarse_u, cost, .. } = self;
+            messages.reduced.resize(node.items.len(), 0.0);
+            relax::descend(model, node, cost, (&mut messages.reduced, coarse_u), directions, deviation);
+        }
+        self.place_tangent(model, links, node)
+    }
+
+    /// Puts the tangent at the node's `u` and fills in the reduced costs. Returns the base of the bound.
+    fn place_tangent(&mut self, model: &Model<'_>, links: &Links, node: &mut Node) -> f64 {
+        let Relaxation { base, curvature } = if let Some(deviation) = convex(model) {
+            self.charge(model, links, node);
+            let reduced = &mut self.messages.reduced;
+            reduced.resize(node.items.len(), 0.0);
+            relax::tangent(model, node, (&self.cost, &node.u), reduced, deviation)
+        } else {
+            let reduced = &mut self.messages.reduced;
+            let relaxation = match model.deviation {
+                Some(deviation) => {
+                    relax::relax_concave(model, node, (reduced, &mut self.products), deviation)
+                }
+                None => relax::relax_linear(model, node, reduced),
+            };
+            self.guide.clone_from(reduced);
+            self.guide_bound = relaxation.base + self.messages.sum_of_minima(node);
+            self.messages.charge(links);
+            relaxation
+        };
+        self.curvature = curvature;
+        base
+    }
+
+    /// The items' own costs less what they pay.
+    fn charge(&mut self, model: &Model<'_>, links: &Links, node: &Node) {
+        self.cost.clear();
+        self.cost.extend(node.items.iter().map(|&item| model.cost[item as usize]));
+        for (&i, &k) in links.members.iter().zip(&links.member_class) {
+            self.cost[i as usize] -= self.messages.values[k as usize];
+        }
+    }
+}
+
+/// The deviation, when its part of the objective is convex.
+fn convex(model: &Model<'_>) -> Option<Deviation> {
+    model.deviation.filter(|deviation| deviation.kappa > 0.0)
+}
