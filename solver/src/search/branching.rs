@@ -83,7 +83,7 @@ pub(crate) struct Basis<'a> {
     pub(crate) items: &'a [u32],
     pub(crate) starts: &'a [u32],
     pub(crate) z: &'a [f64],
-    /// Costs of the items in the plain relaxation.
+    /// Costs of the items: see [`super::dual::Dual::guide`].
     pub(crate) g: &'a [f64],
     /// Bound of each segment, which orders the levels of a category.
     pub(crate) segment_bound: &'a [f64],

@@ -45,7 +45,7 @@ struct Entry {
     feature: u32,
     position: u32,
     /// Which of the item's restrictions it is.
-    restriction: u8,
+    restriction: u16,
     key: (u32, u32),
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Links {
     /// Positions in `node.items`, by class.
     pub(crate) members: Vec<u32>,
     /// For each member of a class that is not free: which of the item's restrictions put it there.
-    pub(crate) member_restriction: Vec<u8>,
+    pub(crate) member_restriction: Vec<u16>,
     /// The members again, four at a time (the last repeated), and the class of each four.
     pub(crate) groups: Vec<[u32; 4]>,
     pub(crate) group_class: Vec<u32>,
@@ -195,7 +195,7 @@ impl Links {
                     }
                     let key = self.key(model, node, f, r.mask);
                     if key != FREE {
-                        let (position, restriction) = (position as u32, number as u8);
+                        let (position, restriction) = (position as u32, number as u16);
                         self.entries.push(Entry { feature: r.feature, position, restriction, key });
                         self.feature_counts[f + 1] += 1;
                     }

@@ -1,8 +1,7 @@
 //! Dual decomposition: messages between blocks through the variables' segments raise the bound and prove items and cells useless.
 //!
 //! A message `phi_b(j)` for each link and segment, summing to 0 over the blocks of a variable, moves cost between blocks; an item pays the best
-//! message among its segments, so the sum of block minima stays a lower bound. Messages are used for bounding and fixing only: branching sees the
-//! plain relaxation.
+//! message among its segments, so the sum of block minima stays a lower bound.
 
 use super::kernels::{Kernels, largest, smallest};
 use super::links::{FeatureLinks, Links};

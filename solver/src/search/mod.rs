@@ -9,12 +9,13 @@
 //! 1. *Filter*: items outside the box go, then cells that no item of some block supports, to a fixpoint; with constraints the box is contracted too.
 //! 2. *Enumerate* when at most one block is open, or two with few pairs.
 //! 3. *Relax*: for any vector `u` and any `s > 0`, with `a = kappa / s`, Cauchy-Schwarz gives
-//!    `c'z - kappa sigma >= sum_b min_i (c_i + a v_i.u) - kappa sqrt(s2 (|u|^2 + s^2)) / s`: a bound that is safe whatever `u` is. One sweep of pairwise
-//!    Frank-Wolfe moves `u` towards the minimum of the relaxation, more only while that can prune.
-//! 4. *Messages*: blocks are independent in that bound, though one point must fit all; dual decomposition through the variables' cells raises it.
+//!    `c'z - kappa sigma >= sum_b min_i (c_i + a v_i.u) - kappa sqrt(s2 (|u|^2 + s^2)) / s`: a bound that is safe whatever `u` is. A pass of pairwise
+//!    Frank-Wolfe steps moves `u` towards the minimum of the relaxation.
+//! 4. *Messages*: blocks are independent in that bound, though one point must fit all; dual decomposition through the variables' cells raises it. Steps
+//!    3 and 4 alternate, step 3 on the costs less the messages, and start from where the parent's ended (`dual`).
 //! 5. *Fix*: items and cells whose own bound reaches the cutoff go.
-//! 6. *Branch* on the split whose children promise the largest product of gains: first-order bound gain plus half the curvature times the squared
-//!    displacement of `u`.
+//! 6. *Branch* on the split whose children promise the largest product of gains: first-order bound gain, in the costs less the messages, plus half the
+//!    curvature times the squared displacement of `u`.
 //!
 //! Subtrees of at most 100 nodes are searched depth first from the best open nodes, sixteen a round; results are merged in order, so the answer
 //! does not depend on the number of threads. Limits on leaves are propagated in step 1; an excluded region is a further block that covers all but the region. A
