@@ -10,15 +10,13 @@ use support::{instances, shared};
 
 #[test]
 fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
-    let mut proofs = 0;
-    for seed in 0..600 {
-        let mut parts = random_parts(seed);
-        parts.excluded.clear();
-        parts.limits.clear();
+    let (mut proofs, mut with_exclusions, mut with_limits) = (0, 0, 0);
+    for seed in 0..1000 {
+        let parts = random_parts(seed);
         if parts.objective.quadratic.as_ref().is_some_and(|q| q.kappa < 0.0 || q.kappa > 100.0) {
             continue;
         }
-        let problem = Problem::new(&parts.domains, &parts.forest, &parts.objective);
+        let problem = parts.problem();
         let options = SearchOptions::default();
         let report = minimize(&problem, &options).unwrap();
         let certificate = certify(&problem, &report, &options).unwrap();
@@ -33,6 +31,8 @@ fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
                 && verified.bound >= report.best_bound - 2e-9 * report.best_bound.abs().max(1.0)
         );
         proofs += 1;
+        with_exclusions += u32::from(!parts.excluded.is_empty());
+        with_limits += u32::from(!parts.limits.is_empty());
         // Any byte altered: refused.
         for k in 0..bytes.len().min(64) {
             let mut altered = bytes.clone();
@@ -44,10 +44,20 @@ fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
         // Another problem: refused.
         let mut other = parts.objective.clone();
         other.constant += 1e-3;
-        let other = Problem::new(&parts.domains, &parts.forest, &other);
-        assert_eq!(verify(&other, &certificate), Err(Refusal::OtherProblem));
+        let refuses = |other: &Problem<'_>| {
+            assert_eq!(verify(other, &certificate), Err(Refusal::OtherProblem));
+        };
+        refuses(&Problem::new(&parts.domains, &parts.forest, &other));
+        if let Some(limit) = parts.limits.first() {
+            refuses(&parts.problem().with_limit(limit.clone()));
+        }
+        refuses(&parts.problem().excluding(problem.level_set(&best.x)));
     }
     assert!(proofs > 300, "only {proofs} proofs");
+    assert!(
+        with_exclusions > 50 && with_limits > 50,
+        "{with_exclusions} with exclusions, {with_limits} with limits"
+    );
 }
 
 fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {

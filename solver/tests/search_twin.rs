@@ -71,13 +71,7 @@ fn enumerate(parts: &Parts) -> Vec<(f64, Vec<usize>)> {
 }
 
 fn solve(parts: &Parts, threads: usize) -> Report {
-    let mut problem = Problem::new(&parts.domains, &parts.forest, &parts.objective);
-    for region in &parts.excluded {
-        problem = problem.excluding(region.clone());
-    }
-    for limit in &parts.limits {
-        problem = problem.with_limit(limit.clone());
-    }
+    let problem = parts.problem();
     let mut options = SearchOptions::default();
     options.gap = parts.gap;
     options.k_best = parts.k_best;

@@ -15,11 +15,11 @@ pub(super) enum VariableCells {
     Levels(usize),
 }
 
-/// A leaf that some cells reach.
+/// A leaf that some cells reach, or a piece of what lies around an excluded region.
 #[derive(Clone, Debug)]
 pub(super) struct CellLeaf {
-    /// Number in the forest.
-    pub(super) leaf: usize,
+    /// Number in the forest; `None` for a piece around an excluded region.
+    pub(super) leaf: Option<usize>,
     /// Variables that restrict it, and the cells it lies on.
     pub(super) on: Vec<(usize, Vec<bool>)>,
 }
@@ -33,12 +33,19 @@ impl VariableCells {
     }
 }
 
-/// Cells of every variable.
-pub(super) fn variable_cells(domains: &[Domain], forest: &Forest) -> Vec<VariableCells> {
+/// Cells of every variable; an excluded region is a union of cells.
+pub(super) fn variable_cells(domains: &[Domain], forest: &Forest, excluded: &[Region]) -> Vec<VariableCells> {
     let mut cuts = vec![Vec::new(); domains.len()];
     for node in forest.trees().iter().flat_map(|tree| &tree.nodes) {
         if let Node::Split { feature, rule: Rule::Threshold(threshold), .. } = node {
             cuts[*feature].push(*threshold);
+        }
+    }
+    for region in excluded {
+        for (cuts, range) in cuts.iter_mut().zip(&region.0) {
+            if let Range::Interval { lower, upper } = range {
+                cuts.extend([lower.next_down(), *upper]);
+            }
         }
     }
     let cells = |(domain, mut cuts): (&Domain, Vec<f64>)| match domain {
@@ -71,7 +78,7 @@ pub(super) fn tree_leaves(forest: &Forest, cells: &[VariableCells]) -> Vec<Vec<C
                     if on.iter().all(|cells| cells.contains(&true)) {
                         let restricted = on.iter().enumerate().filter(|(_, cells)| cells.contains(&false));
                         let on = restricted.map(|(f, cells)| (f, cells.clone())).collect();
-                        leaves.push(CellLeaf { leaf: forest.leaf_offset(t) + leaf, on });
+                        leaves.push(CellLeaf { leaf: Some(forest.leaf_offset(t) + leaf), on });
                     }
                 }
                 Node::Split { feature, rule, left, right } => {
@@ -92,6 +99,37 @@ pub(super) fn tree_leaves(forest: &Forest, cells: &[VariableCells]) -> Vec<Vec<C
         leaves
     };
     (0..forest.n_trees()).map(tree).collect()
+}
+
+/// What lies around a region, in pieces of which each point outside has exactly one; `None` when the region holds no cell. To a point outside it is
+/// what a tree is that costs nothing.
+pub(super) fn around(cells: &[VariableCells], region: &Region) -> Option<Vec<CellLeaf>> {
+    let full: CellBox = cells.iter().map(|c| vec![true; c.len()]).collect();
+    let mut inside = full.clone();
+    intersect(cells, &mut inside, region);
+    if inside.iter().any(|cells| !cells.contains(&true)) {
+        return None;
+    }
+    let mut pieces = Vec::new();
+    let mut rest = full;
+    for (f, inside) in inside.into_iter().enumerate() {
+        let first = inside.iter().position(|&j| j).expect("not empty");
+        let outside = |keep: &dyn Fn(usize) -> bool| -> Vec<bool> {
+            inside.iter().enumerate().map(|(j, &inside)| !inside && keep(j)).collect()
+        };
+        let sides = match &cells[f] {
+            VariableCells::Levels(_) => vec![outside(&|_| true)],
+            VariableCells::Pieces(_) => vec![outside(&|j| j < first), outside(&|j| j > first)],
+        };
+        for side in sides.into_iter().filter(|side| side.contains(&true)) {
+            let mut on = rest.clone();
+            on[f] = side;
+            let restricted = on.into_iter().enumerate().filter(|(_, cells)| cells.contains(&false));
+            pieces.push(CellLeaf { leaf: None, on: restricted.collect() });
+        }
+        rest[f] = inside;
+    }
+    Some(pieces)
 }
 
 /// The smallest region around a non-empty box.

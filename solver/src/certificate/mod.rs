@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod cells;
+mod limits;
 mod verify;
 
 pub use verify::{Verified, verify};
@@ -224,6 +225,10 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
     if let Some(constraints) = problem.constraints {
         text.push_str(&constraints.statement());
     }
+    if !problem.excluded.is_empty() || !problem.limits.is_empty() {
+        // The shortest text of a number that reads back the same: nothing is lost.
+        text.push_str(&format!("{:?}{:?}", problem.excluded, problem.limits));
+    }
     let mut bytes = text.into_bytes();
     let objective = problem.objective();
     let mut push = |v: f64| bytes.extend(v.to_le_bytes());
@@ -239,11 +244,7 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
 
 /// What certificates do not cover in a problem, if anything.
 pub(crate) fn unsupported(problem: &Problem<'_>) -> Option<&'static str> {
-    if !problem.excluded.is_empty() {
-        Some("excluded regions")
-    } else if !problem.limits.is_empty() {
-        Some("leaf limits")
-    } else if problem.objective().quadratic.as_ref().is_some_and(|q| q.kappa < 0.0) {
+    if problem.objective().quadratic.as_ref().is_some_and(|q| q.kappa < 0.0) {
         Some("a deviation that is minimised")
     } else {
         None

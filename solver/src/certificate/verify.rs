@@ -4,7 +4,8 @@ use crate::constraints::{Decision, Limits};
 use crate::search::Problem;
 
 use super::arithmetic::{Bounds, dot};
-use super::cells::{CellBox, CellLeaf, VariableCells, hull, intersect, tree_leaves, variable_cells};
+use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};
+use super::limits::WideLimit;
 use super::{Certificate, ProofEnd, ProofRound, Refusal, digest, unsupported};
 
 /// What a certificate proves.
@@ -27,7 +28,9 @@ const MAX_COMBINATIONS: usize = 4096;
 struct Checker<'a> {
     problem: &'a Problem<'a>,
     cells: Vec<VariableCells>,
+    /// Leaves of the trees, then the pieces around each excluded region.
     trees: Vec<Vec<CellLeaf>>,
+    limits: Vec<WideLimit>,
     bound: f64,
 }
 
@@ -54,9 +57,11 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
         return Err(Refusal::Format("the bound is not a number".into()));
     }
     let objective = check_incumbent(problem, certificate)?;
-    let cells = variable_cells(problem.domains(), problem.forest());
-    let trees = tree_leaves(problem.forest(), &cells);
-    let checker = Checker { problem, cells, trees, bound };
+    let cells = variable_cells(problem.domains(), problem.forest(), &problem.excluded);
+    let mut trees = tree_leaves(problem.forest(), &cells);
+    trees.extend(problem.excluded.iter().filter_map(|region| around(&cells, region)));
+    let limits = problem.limits.iter().map(|limit| WideLimit::new(limit, problem.forest())).collect();
+    let checker = Checker { problem, cells, trees, limits, bound };
     let root: CellBox = checker.cells.iter().map(|c| vec![true; c.len()]).collect();
     // Children keep what their parent proved useless.
     let alive = checker.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect();
@@ -158,6 +163,12 @@ impl Checker<'_> {
             if state.on.iter().any(|cells| !cells.contains(&true)) {
                 return false;
             }
+            for limit in &self.limits {
+                match limit.filter(&self.trees, &mut state.alive) {
+                    None => return false,
+                    Some(any) => changed |= any,
+                }
+            }
             if changed {
                 continue;
             }
@@ -236,7 +247,7 @@ impl Checker<'_> {
     fn tangent(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
         let objective = self.problem.objective();
         let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa > 0.0 && q.prior_variance > 0.0);
-        let linear = |t: usize, i: usize| objective.linear[self.trees[t][i].leaf];
+        let linear = |t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| objective.linear[leaf]);
         let costs = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             state
                 .alive
@@ -260,8 +271,8 @@ impl Checker<'_> {
         let length = Bounds::exact(q.prior_variance).mul(norm_sq.add(s.mul(s))).sqrt();
         let base = Bounds::exact(objective.constant).sub(kappa.mul(length).div_positive(s)).low;
         let cost = |t: usize, i: usize| {
-            let row = q.row(self.trees[t][i].leaf);
-            Bounds::exact(linear(t, i)).add(a.mul(dot(row, &u))).low
+            let Some(leaf) = self.trees[t][i].leaf else { return 0.0 };
+            Bounds::exact(linear(t, i)).add(a.mul(dot(q.row(leaf), &u))).low
         };
         Ok((base, costs(&cost)))
     }
@@ -309,9 +320,11 @@ impl Checker<'_> {
                 }
             }
             if on.iter().all(|cells| cells.contains(&true)) {
-                let leaves: Vec<usize> = chosen.iter().map(|leaf| leaf.leaf).collect();
+                let leaves: Vec<usize> = chosen.iter().filter_map(|leaf| leaf.leaf).collect();
                 // The value is what the search reports for a point, so it needs no widening.
-                if objective.value(&leaves) < self.bound {
+                if objective.value(&leaves) < self.bound
+                    && self.problem.limits.iter().all(|limit| limit.holds(&leaves))
+                {
                     let infeasible = self.problem.constraints.is_some_and(|constraints| {
                         matches!(
                             constraints.decide(&hull(&self.cells, &on), Limits::default()),

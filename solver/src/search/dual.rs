@@ -154,7 +154,7 @@ impl Dual {
             self.charge(model, links, node);
             let reduced = &mut self.messages.reduced;
             reduced.resize(node.items.len(), 0.0);
-            relax::tangent(model, node, (&self.cost, &node.u), reduced, deviation)
+            relax::tangent(model, node, &self.cost, reduced, deviation)
         } else {
             let reduced = &mut self.messages.reduced;
             let relaxation = match model.deviation {
@@ -164,7 +164,8 @@ impl Dual {
                 None => relax::relax_linear(model, node, reduced),
             };
             self.guide.clone_from(reduced);
-            self.guide_bound = relaxation.base + self.messages.sum_of_minima(node);
+            let minima = self.messages.sum_of_minima(node);
+            self.guide_bound = relaxation.base + minima - self.messages.margin(links, node, 0);
             self.messages.charge(links);
             relaxation
         };

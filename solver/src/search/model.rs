@@ -254,11 +254,12 @@ impl<'a> Model<'a> {
         &self.restrictions[self.restriction_starts[i] as usize..self.restriction_starts[i + 1] as usize]
     }
 
-    /// Words of a mask.
+    /// The block that an item belongs to in the whole problem: its tree, or its excluded region.
     pub(crate) fn tree_of(&self, item: u32) -> u32 {
         self.block_starts.partition_point(|&start| start <= item) as u32 - 1
     }
 
+    /// Words of a mask.
     pub(crate) fn mask(&self, mask: u32) -> &[u64] {
         let m = mask as usize;
         &self.masks[self.mask_starts[m] as usize..self.mask_starts[m + 1] as usize]

@@ -8,28 +8,16 @@
 //! so that, with `a = kappa / s`, minimising `c_i + a v_i.u` in each block alone yields a lower bound. It needs no exact `u`: rounding of `u` can
 //! only weaken the bound, and what is left, the rounding of the sums, is subtracted as a margin.
 
-use super::kernels::smallest;
 use super::model::{Deviation, Model};
 use super::node::Node;
 
 /// What a bound consists of besides the costs of the items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relaxation {
-    /// `base + sum_b min_i g_i` is proved, for the costs `g` that come with it.
+    /// `base + sum_b min_i g_i` is proved, for the costs `g` that come with it, but for the rounding of that sum.
     pub(crate) base: f64,
     /// `kappa / s`: how strongly the relaxation bends.
     pub(crate) curvature: f64,
-}
-
-/// `sum_b min_i g_i` and the sum of magnitudes.
-fn block_minima(node: &Node, g: &[f64]) -> (f64, f64) {
-    let (mut sum, mut magnitude) = (0.0, 0.0);
-    for b in 0..node.n_blocks() {
-        let min = smallest(&g[node.block(b)]);
-        sum += min;
-        magnitude += min.abs();
-    }
-    (sum, magnitude)
 }
 
 /// Without a deviation term the cost of each block alone is the relaxation; the costs go to `g`.
@@ -37,8 +25,7 @@ pub(crate) fn relax_linear(model: &Model<'_>, node: &mut Node, g: &mut Vec<f64>)
     g.clear();
     g.extend(node.items.iter().map(|&item| model.cost[item as usize]));
     point_weights(node, g);
-    let (_, magnitude) = block_minima(node, g);
-    let margin = summation_margin(node.n_blocks(), magnitude + node.mean.abs() + model.constant.abs());
+    let margin = summation_margin(model, node.mean.abs());
     Relaxation { base: node.mean - margin, curvature: 0.0 }
 }
 
@@ -57,21 +44,21 @@ fn point_weights(node: &mut Node, g: &[f64]) {
     }
 }
 
-/// Rounding of a sum over trees (those already decided included) of terms with the given total magnitude.
-fn summation_margin(n_blocks: usize, magnitude: f64) -> f64 {
-    f64::EPSILON * (n_blocks as f64 + 64.0) * magnitude
+/// Rounding of a sum over the decided trees and of the terms besides the open blocks, of the given total magnitude.
+fn summation_margin(model: &Model<'_>, magnitude: f64) -> f64 {
+    f64::EPSILON * (model.trees.len() as f64 + 64.0) * (magnitude + model.constant.abs())
 }
 
-/// The tangent bound at `u`, any vector, of items with the given costs (those of the model, less messages); the costs with the deviation's part go
+/// The tangent bound at the node's `u`, of items with the given costs (those of the model, less messages); the costs with the deviation's part go
 /// to `g`.
 pub(crate) fn tangent(
     model: &Model<'_>,
     node: &Node,
-    (cost, u): (&[f64], &[f64]),
+    cost: &[f64],
     g: &mut [f64],
     Deviation { kappa, prior }: Deviation,
 ) -> Relaxation {
-    let kernels = model.kernels;
+    let (kernels, u) = (model.kernels, &node.u);
     let norm_sq = kernels.dot(u, u);
     let s = (prior - norm_sq).max(0.0).sqrt().max(1e-7 * prior.sqrt());
     let a = kappa / s;
@@ -81,12 +68,10 @@ pub(crate) fn tangent(
     }
     let along = a * kernels.dot(u, &node.fixed);
     let length = kappa * (prior * (norm_sq + s * s)).sqrt() / s;
-    let (_, magnitude) = block_minima(node, g);
-    // Dot products of length `dim` with |u|, |v|; then the sum over trees.
+    // Dot products of length `dim` with |u|, |v|; then the other terms.
     let dots =
         f64::EPSILON * (model.stride as f64 + 8.0) * a * norm_sq.sqrt() * (model.norm_sum + norm_sq.sqrt());
-    let total = magnitude + node.mean.abs() + model.constant.abs() + along.abs() + length;
-    let margin = 2.0 * dots + summation_margin(model.trees.len(), total);
+    let margin = 2.0 * dots + summation_margin(model, node.mean.abs() + along.abs() + length);
     Relaxation { base: node.mean + along - length - margin, curvature: a }
 }
 
@@ -206,8 +191,8 @@ pub(crate) fn relax_concave(
         magnitude += g.abs();
     }
     point_weights(node, g);
-    let total = magnitude + node.mean.abs() + model.constant.abs() + weight * prior.sqrt();
-    let margin = summation_margin(model.trees.len(), total) + weight * slope * rounding;
+    let margin = summation_margin(model, magnitude + node.mean.abs() + weight * prior.sqrt())
+        + weight * slope * rounding;
     let secant = node.mean + weight * (low + slope * (top - fixed_sq)) - margin;
     // The deviation is never below `low`, whatever the secant says.
     Relaxation { base: secant, curvature: 0.0 }

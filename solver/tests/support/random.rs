@@ -1,7 +1,7 @@
 //! Seeded random problems: every kind of variable, duplicate thresholds and thresholds one float apart, unused variables, single leaves, no trees.
 
 use leafgp_solver::{
-    Domain, Forest, Grid, LeafLimit, LeafObjective, LevelSet, Node, Range, Region, Rule, Tree,
+    Domain, Forest, Grid, LeafLimit, LeafObjective, LevelSet, Node, Problem, Range, Region, Rule, Tree,
 };
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -16,6 +16,20 @@ pub struct Parts {
     pub limits: Vec<LeafLimit>,
     pub k_best: usize,
     pub gap: f64,
+}
+
+impl Parts {
+    /// The whole problem.
+    pub fn problem(&self) -> Problem<'_> {
+        let mut problem = Problem::new(&self.domains, &self.forest, &self.objective);
+        for region in &self.excluded {
+            problem = problem.excluding(region.clone());
+        }
+        for limit in &self.limits {
+            problem = problem.with_limit(limit.clone());
+        }
+        problem
+    }
 }
 
 fn pick(rng: &mut ChaCha8Rng, n: usize) -> usize {
