@@ -2,7 +2,7 @@
 
 mod support;
 
-use leafgp_solver::{Node, Problem, Range, Report, Rule, SearchOptions, Status, StopReason, minimize};
+use leafgp_solver::{Node, Range, Report, Rule, SearchOptions, Status, StopReason, minimize};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use support::random::{Parts, random_parts, random_point};
