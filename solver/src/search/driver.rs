@@ -25,7 +25,7 @@ use super::subtree::{Context, Worker};
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 100;
 /// The same while there are too few subtrees to keep threads busy: the first nodes, which are the largest, must not all wait for one.
-const FIRST_NODES: u64 = 10;
+const FIRST_NODES: u64 = 4;
 /// Subtrees of a round: all start from the same incumbent, and their results are merged in order, so that the search does not depend on the number
 /// of threads.
 const SUBTREES: usize = 16;
