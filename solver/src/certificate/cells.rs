@@ -24,6 +24,14 @@ pub(super) struct CellLeaf {
     pub(super) on: Vec<(usize, Vec<bool>)>,
 }
 
+impl CellLeaf {
+    /// A leaf on the given cells of every variable.
+    fn new(leaf: Option<usize>, on: CellBox) -> Self {
+        let restricted = on.into_iter().enumerate().filter(|(_, cells)| cells.contains(&false));
+        Self { leaf, on: restricted.collect() }
+    }
+}
+
 impl VariableCells {
     pub(super) fn len(&self) -> usize {
         match self {
@@ -76,9 +84,7 @@ pub(super) fn tree_leaves(forest: &Forest, cells: &[VariableCells]) -> Vec<Vec<C
             match &forest.trees()[t].nodes[at] {
                 Node::Leaf { leaf, .. } => {
                     if on.iter().all(|cells| cells.contains(&true)) {
-                        let restricted = on.iter().enumerate().filter(|(_, cells)| cells.contains(&false));
-                        let on = restricted.map(|(f, cells)| (f, cells.clone())).collect();
-                        leaves.push(CellLeaf { leaf: Some(forest.leaf_offset(t) + leaf), on });
+                        leaves.push(CellLeaf::new(Some(forest.leaf_offset(t) + leaf), on));
                     }
                 }
                 Node::Split { feature, rule, left, right } => {
@@ -124,8 +130,7 @@ pub(super) fn around(cells: &[VariableCells], region: &Region) -> Option<Vec<Cel
         for side in sides.into_iter().filter(|side| side.contains(&true)) {
             let mut on = rest.clone();
             on[f] = side;
-            let restricted = on.into_iter().enumerate().filter(|(_, cells)| cells.contains(&false));
-            pieces.push(CellLeaf { leaf: None, on: restricted.collect() });
+            pieces.push(CellLeaf::new(None, on));
         }
         rest[f] = inside;
     }

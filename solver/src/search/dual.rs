@@ -8,8 +8,8 @@
 //! raise it for a fixed `q`; a pass of Frank-Wolfe steps on the costs `c_i - S_i` moves `q`. A node starts from the messages and the weights of its
 //! parent, so a few sweeps go as far as dozens from nothing.
 
-use super::links::Links;
-use super::messages::Messages;
+use super::links::{FeatureLinks, Links};
+use super::messages::{self, Messages};
 use super::model::{Deviation, Model};
 use super::node::Node;
 use super::relax::{self, Directions, Relaxation};
@@ -64,7 +64,7 @@ impl Dual {
         if warm {
             node.multipliers.load(model, links, node, &mut self.messages.values, &mut self.starts);
         }
-        let base = self.move_tangent(model, links, node, Directions::Renewed);
+        let base = self.place_tangent(model, links, node, Some(Directions::Renewed));
         let effort = Effort::of(model, warm);
         self.climb(model, links, node, (base, true), effort, cutoff).0
     }
@@ -83,7 +83,7 @@ impl Dual {
         }
         node.u.iter_mut().for_each(|u| *u = f64::from(*u as f32));
         self.messages.clear(links);
-        let base = self.place_tangent(model, links, node);
+        let base = self.place_tangent(model, links, node, None);
         self.climb(model, links, node, (base, false), Effort::of(model, false), cutoff)
     }
 
@@ -104,7 +104,7 @@ impl Dual {
         Effort { sweeps, patience }: Effort,
         cutoff: f64,
     ) -> (f64, usize) {
-        let tied = links.features.iter().any(|f| f.end_link - f.first_link >= 2);
+        let tied = links.features.iter().any(FeatureLinks::ties);
         let moves = moves && convex(model).is_some();
         let mut last = f64::NEG_INFINITY;
         for sweep in 1.. {
@@ -125,38 +125,34 @@ impl Dual {
             }
             last = bound;
             if moves && (!tied || sweep.is_multiple_of(SWEEPS_PER_MOVE)) {
-                base = self.move_tangent(model, links, node, Directions::Given);
+                base = self.place_tangent(model, links, node, Some(Directions::Given));
             }
         }
         unreachable!("the loop ends by its number of sweeps")
     }
 
-    /// Moves the node's weights, where the deviation is convex, and the tangent with them. Returns the base of the bound.
-    pub(crate) fn move_tangent(
+    /// Puts the tangent at the node's `u`, after a pass of steps of the node's weights where directions are given and the deviation is convex, and fills
+    /// in the reduced costs. Returns the base of the bound.
+    pub(crate) fn place_tangent(
         &mut self,
         model: &Model<'_>,
         links: &Links,
         node: &mut Node,
-        directions: Directions,
+        directions: Option<Directions>,
     ) -> f64 {
-        if let Some(deviation) = convex(model) {
-            self.charge(model, links, node);
-            let Self { messages, coarse_u, cost, .. } = self;
-            messages.reduced.resize(node.items.len(), 0.0);
-            relax::descend(model, node, cost, (&mut messages.reduced, coarse_u), directions, deviation);
-        }
-        self.place_tangent(model, links, node)
-    }
-
-    /// Puts the tangent at the node's `u` and fills in the reduced costs. Returns the base of the bound.
-    fn place_tangent(&mut self, model: &Model<'_>, links: &Links, node: &mut Node) -> f64 {
+        let Self { messages, cost, coarse_u, .. } = self;
         let Relaxation { base, curvature } = if let Some(deviation) = convex(model) {
-            self.charge(model, links, node);
-            let reduced = &mut self.messages.reduced;
+            cost.clear();
+            cost.extend(node.items.iter().map(|&item| model.cost[item as usize]));
+            messages::charge(links, &messages.values, cost);
+            let reduced = &mut messages.reduced;
             reduced.resize(node.items.len(), 0.0);
-            relax::tangent(model, node, &self.cost, reduced, deviation)
+            if let Some(directions) = directions {
+                relax::descend(model, node, cost, (reduced, coarse_u), directions, deviation);
+            }
+            relax::tangent(model, node, cost, reduced, deviation)
         } else {
-            let reduced = &mut self.messages.reduced;
+            let reduced = &mut messages.reduced;
             let relaxation = match model.deviation {
                 Some(deviation) => {
                     relax::relax_concave(model, node, (reduced, &mut self.products), deviation)
@@ -164,22 +160,13 @@ impl Dual {
                 None => relax::relax_linear(model, node, reduced),
             };
             self.guide.clone_from(reduced);
-            let minima = self.messages.sum_of_minima(node);
-            self.guide_bound = relaxation.base + minima - self.messages.margin(links, node, 0);
-            self.messages.charge(links);
+            let minima = messages.sum_of_minima(node);
+            self.guide_bound = relaxation.base + minima - messages.margin(links, node, 0);
+            messages::charge(links, &messages.values, &mut messages.reduced);
             relaxation
         };
         self.curvature = curvature;
         base
-    }
-
-    /// The items' own costs less what they pay.
-    fn charge(&mut self, model: &Model<'_>, links: &Links, node: &Node) {
-        self.cost.clear();
-        self.cost.extend(node.items.iter().map(|&item| model.cost[item as usize]));
-        for (&i, &k) in links.members.iter().zip(&links.member_class) {
-            self.cost[i as usize] -= self.messages.values[k as usize];
-        }
     }
 }
 

@@ -21,6 +21,13 @@ pub(crate) struct FeatureLinks {
     end_group: u32,
 }
 
+impl FeatureLinks {
+    /// True when the variable ties blocks together: one alone has nobody to exchange messages with.
+    pub(crate) fn ties(&self) -> bool {
+        self.end_link - self.first_link >= 2
+    }
+}
+
 /// A block that the variable tells apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {

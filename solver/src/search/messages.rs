@@ -34,19 +34,12 @@ impl Messages {
         self.minima.resize(links.classes.len(), 0.0);
     }
 
-    /// Takes what the items pay out of their costs.
-    pub(crate) fn charge(&mut self, links: &Links) {
-        for (&i, &k) in links.members.iter().zip(&links.member_class) {
-            self.reduced[i as usize] -= self.values[k as usize];
-        }
-    }
-
     /// Renews the messages of every variable once.
     pub(crate) fn sweep(&mut self, kernels: Kernels, links: &Links) {
         kernels.dispatch(
             #[inline(always)]
             || {
-                for feature in links.features.iter().filter(|f| f.end_link - f.first_link >= 2) {
+                for feature in links.features.iter().filter(|f| f.ties()) {
                     exchange(links, feature, self);
                 }
             },
@@ -59,8 +52,8 @@ impl Messages {
     }
 
     /// How far rounding can put the sum of the blocks' minima above a valid bound. A mean of `n` entries errs by at most `n` roundings, in each of
-    /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two more; the sum itself one a block. The factor 4 covers
-    /// what was larger on the way.
+    /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two
+    /// more; the sum itself one a block. The factor 4 covers what was larger on the way.
     pub(crate) fn margin(&self, links: &Links, node: &Node, sweeps: usize) -> f64 {
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let magnitude = 4.0 * largest(&self.reduced).max(largest(&self.values));
@@ -69,6 +62,13 @@ impl Messages {
             n * (n + (2 * sweeps + 6) as f64)
         });
         f64::EPSILON * magnitude * (links.sum::<f64>() + (node.n_blocks() as f64).powi(2))
+    }
+}
+
+/// Takes what the items pay, by class, out of their costs.
+pub(crate) fn charge(links: &Links, values: &[f64], costs: &mut [f64]) {
+    for (&i, &k) in links.members.iter().zip(&links.member_class) {
+        costs[i as usize] -= values[k as usize];
     }
 }
 

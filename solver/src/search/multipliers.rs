@@ -2,7 +2,7 @@
 //!
 //! Any values are a valid start: each exchange of a variable makes that variable's messages sum to 0 again, so after one sweep the bound is proved.
 
-use super::links::Links;
+use super::links::{Link, Links};
 use super::model::Model;
 use super::node::Node;
 
@@ -27,6 +27,11 @@ impl Clone for Multipliers {
         self.values.clone_from(&source.values);
         self.free.clone_from(&source.free);
     }
+}
+
+/// The tree of a link's block: blocks are numbered anew in every node.
+fn tree_of(model: &Model<'_>, node: &Node, link: &Link) -> u32 {
+    model.tree_of(node.items[node.block(link.block as usize).start])
 }
 
 impl Multipliers {
@@ -72,12 +77,8 @@ impl Multipliers {
                     }
                 }
                 if link.has_free {
-                    let item = node.items[node.block(link.block as usize).start];
-                    self.free.push((
-                        feature.feature,
-                        model.tree_of(item),
-                        values[link.end_class as usize] as f32,
-                    ));
+                    let value = values[link.end_class as usize] as f32;
+                    self.free.push((feature.feature, tree_of(model, node, link), value));
                 }
             }
         }
@@ -104,10 +105,7 @@ impl Multipliers {
         }
         debug_assert_eq!(starts.len(), node.items.len());
         let mut free = self.free.iter().peekable();
-        for feature in &links.features {
-            if feature.end_link - feature.first_link < 2 {
-                continue;
-            }
+        for feature in links.features.iter().filter(|f| f.ties()) {
             for link in links.links_of(feature) {
                 for k in link.first_class as usize..link.end_class as usize {
                     let member = links.classes[k].first_member as usize;
@@ -117,8 +115,7 @@ impl Multipliers {
                     );
                 }
                 if link.has_free {
-                    let key =
-                        (feature.feature, model.tree_of(node.items[node.block(link.block as usize).start]));
+                    let key = (feature.feature, tree_of(model, node, link));
                     while free.next_if(|f| (f.0, f.1) < key).is_some() {}
                     if let Some(f) = free.peek().filter(|f| (f.0, f.1) == key) {
                         values[link.end_class as usize] = f64::from(f.2);

@@ -49,7 +49,7 @@ impl<'a> Stages<'a> {
 
     /// One pass of steps of the weights and its tangent.
     pub fn bound_pass(&mut self) -> f64 {
-        self.dual.move_tangent(&self.model, &self.links, &mut self.node, Directions::Renewed)
+        self.dual.place_tangent(&self.model, &self.links, &mut self.node, Some(Directions::Renewed))
     }
 
     /// Links of variables and blocks from nothing; returns their number.
