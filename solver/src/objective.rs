@@ -33,11 +33,11 @@ impl Quadratic {
 
     /// `sqrt(max(0, s2 - |sum v_l|^2))` over the given active leaves.
     pub fn deviation(&self, leaves: &[usize]) -> f64 {
-        let mut sum_sq = 0.0;
-        for k in 0..self.dim {
-            let u: f64 = leaves.iter().map(|&leaf| self.factor[leaf * self.dim + k]).sum();
-            sum_sq += u * u;
+        let mut sum = vec![0.0; self.dim];
+        for &leaf in leaves {
+            sum.iter_mut().zip(self.row(leaf)).for_each(|(u, v)| *u += v);
         }
+        let sum_sq: f64 = sum.iter().map(|u| u * u).sum();
         (self.prior_variance - sum_sq).max(0.0).sqrt()
     }
 }

@@ -52,8 +52,8 @@ pub fn certify(
         // Stands for "everything at or above the bound is of no interest".
         pool.insert(&Found { objective: bound, leaves: Vec::new(), x: Vec::new() });
     }
-    let root = OpenNode { bound: f64::NEG_INFINITY, cells: model.cells.full().into(), weights: Box::new([]) };
-    let nodes = Worker::default().certify(&context, &root, pool).ok_or(CertifyError::Limit)?;
+    let root = OpenNode::root(&model, f64::NEG_INFINITY);
+    let nodes = Worker::default().certify(&context, root, pool).ok_or(CertifyError::Limit)?;
     Ok(Certificate { digest, bound: claimed, incumbent, nodes })
 }
 

@@ -5,8 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::forest::Forest;
@@ -23,9 +22,11 @@ use super::report::{Incumbent, Progress, Report, Status, StopReason, relative_ga
 use super::subtree::{Context, Worker};
 
 /// Nodes of a subtree before what is left of it returns to the queue.
-const SUBTREE_NODES: u64 = 100;
+const SUBTREE_NODES: u64 = 50;
 /// The same while there are too few subtrees to keep threads busy: the first nodes, which are the largest, must not all wait for one.
-const FIRST_NODES: u64 = 4;
+const FIRST_NODES: u64 = 2;
+/// Memory of the nodes that wait as they were left; the others in the queue are built again.
+const WHOLE_BYTES: usize = 128 << 20;
 /// Subtrees of a round: all start from the same incumbent, and their results are merged in order, so that the search does not depend on the number
 /// of threads.
 const SUBTREES: usize = 16;
@@ -56,7 +57,7 @@ impl PartialOrd for Queued {
 
 impl Ord for Queued {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.node.bound.total_cmp(&self.node.bound).then(other.number.cmp(&self.number))
+        other.node.bound().total_cmp(&self.node.bound()).then(other.number.cmp(&self.number))
     }
 }
 
@@ -68,6 +69,8 @@ struct Search<'a> {
     pool: Pool,
     undecided: Undecided,
     queue: BinaryHeap<Queued>,
+    /// Memory of the queue's whole nodes.
+    whole_bytes: usize,
     numbers: u64,
     nodes: u64,
 }
@@ -82,6 +85,7 @@ pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Repo
         pool: Pool::new(options.k_best),
         undecided: Undecided::default(),
         queue: BinaryHeap::new(),
+        whole_bytes: 0,
         numbers: 0,
         nodes: 0,
     };
@@ -91,13 +95,16 @@ pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Repo
     let neighbours = Neighbours::new(&model);
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
-    search.push(OpenNode {
-        bound: trivial_bound(problem.objective, problem.forest),
-        cells: model.cells.full().into(),
-        weights: Box::new([]),
-    });
-    search.start(&context);
-    let reason = search.rounds(&context)?;
+    search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+    let threads = match options.threads {
+        0 | 1 => None,
+        n => {
+            let built = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+            Some(built.map_err(|error| SearchError::Options(format!("{n} threads: {error}")))?)
+        }
+    };
+    search.start(&context, threads.as_ref());
+    let reason = search.rounds(&context, threads.as_ref());
     Ok(search.report(reason))
 }
 
@@ -116,10 +123,44 @@ fn trivial_bound(objective: &LeafObjective, forest: &Forest) -> f64 {
     sum - deviation - margin
 }
 
+/// Results of numbered jobs, in order. Each job is handed out alone: they differ in length, and a thread must not sit on several.
+fn each_of<T: Send, R: Send>(
+    threads: Option<&ThreadPool>,
+    jobs: Vec<T>,
+    run: impl Fn((usize, T)) -> R + Send + Sync,
+) -> Vec<R> {
+    match threads {
+        None => jobs.into_iter().enumerate().map(run).collect(),
+        Some(threads) => {
+            threads.install(|| jobs.into_par_iter().with_max_len(1).enumerate().map(run).collect())
+        }
+    }
+}
+
 impl Search<'_> {
     fn push(&mut self, node: OpenNode) {
+        let bytes = node.bytes();
+        let whole = self.whole_bytes + bytes <= WHOLE_BYTES;
+        let node = if whole {
+            self.whole_bytes += bytes;
+            node
+        } else {
+            node.compact()
+        };
         self.queue.push(Queued { node, number: self.numbers });
         self.numbers += 1;
+    }
+
+    fn clear(&mut self) {
+        self.queue.clear();
+        self.whole_bytes = 0;
+    }
+
+    /// The node to go on with: the lowest bound.
+    fn pop(&mut self) -> Option<OpenNode> {
+        let node = self.queue.pop()?.node;
+        self.whole_bytes -= node.bytes();
+        Some(node)
     }
 
     fn cutoff(&self) -> f64 {
@@ -127,10 +168,8 @@ impl Search<'_> {
     }
 
     /// Local searches from the best start points and from random cells.
-    fn start(&mut self, context: &Context<'_>) {
+    fn start(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) {
         let model = context.model;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
-        rng.set_stream(1);
         let mut starts: Vec<(f64, Vec<u32>)> = Vec::new();
         for x in self.options.start_points.iter().filter(|x| x.len() == model.n_features()) {
             let cells = cells_of(model, x);
@@ -143,83 +182,75 @@ impl Search<'_> {
             }
             starts.push((value, cells));
         }
-        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        starts.dedup();
-        starts.truncate(MAX_START_POINTS);
-        let mut local = LocalSearch::default();
-        if !self.options.local_search {
-            self.announce();
-            return;
-        }
-        let random = (0..RANDOM_STARTS).map(|_| None);
-        for start in starts.into_iter().map(|(_, cells)| Some(cells)).chain(random) {
-            let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));
-            if let Some(found) = local.improve(model, context.neighbours, &cells, &context.limits(), &mut rng)
-            {
-                self.pool.insert(&found);
-            }
-            if context.must_stop() {
-                break;
+        if self.options.local_search {
+            starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+            starts.dedup();
+            starts.truncate(MAX_START_POINTS);
+            let random = (0..RANDOM_STARTS).map(|_| None);
+            let starts: Vec<_> = starts.into_iter().map(|(_, cells)| Some(cells)).chain(random).collect();
+            // The first runs whatever the clock says.
+            let improve = |(k, start): (usize, Option<Vec<u32>>)| {
+                if k > 0 && context.must_stop() {
+                    return None;
+                }
+                let mut rng = context.rng(u64::MAX - k as u64);
+                let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));
+                let limits = context.limits();
+                LocalSearch::default().improve(model, context.neighbours, &cells, &limits, &mut rng)
+            };
+            for found in each_of(threads, starts, improve).iter().flatten() {
+                self.pool.insert(found);
             }
         }
         self.announce();
     }
 
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
-    fn rounds(&mut self, context: &Context<'_>) -> Result<StopReason, SearchError> {
-        let threads = self.options.threads;
+    fn rounds(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> StopReason {
         let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
-        let threads_pool = if threads > 1 {
-            let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            Some(built.map_err(|error| SearchError::Options(format!("{threads} threads: {error}")))?)
-        } else {
-            None
-        };
         loop {
             let cutoff = self.cutoff();
             let mut batch = Vec::with_capacity(SUBTREES);
             while batch.len() < SUBTREES {
-                match self.queue.pop() {
-                    Some(queued) if queued.node.bound < cutoff => batch.push(queued.node),
-                    Some(_) => self.queue.clear(),
+                match self.pop() {
+                    Some(node) if node.bound() < cutoff => batch.push(node),
+                    Some(_) => self.clear(),
                     None => break,
                 }
             }
             if batch.is_empty() {
                 let undecided = self.undecided.bound < cutoff;
-                return Ok(if undecided || self.pool.found.len() < self.options.k_best {
+                return if undecided || self.pool.found.len() < self.options.k_best {
                     StopReason::Exhausted
                 } else {
                     StopReason::Gap
-                });
+                };
             }
             let limit_reached = self.options.node_limit.is_some_and(|limit| self.nodes >= limit);
             if limit_reached || context.must_stop() {
                 batch.into_iter().for_each(|node| self.push(node));
-                return Ok(if self.options.interrupted() {
+                return if self.options.interrupted() {
                     StopReason::Interrupted
                 } else if limit_reached {
                     StopReason::NodeLimit
                 } else {
                     StopReason::TimeLimit
-                });
+                };
             }
             let (nodes, pool) = (self.nodes, &self.pool);
-            let budget = if batch.len() < SUBTREES { FIRST_NODES } else { SUBTREE_NODES };
-            let run = |(k, node): (usize, &OpenNode)| {
+            let budget = match batch.len() {
+                1 => 1,
+                n if n < SUBTREES => FIRST_NODES,
+                _ => SUBTREE_NODES,
+            };
+            let run = |(k, node): (usize, OpenNode)| {
                 let mut worker = workers.lock().expect("no worker panics").pop().unwrap_or_default();
                 let number = nodes + k as u64 * SUBTREE_NODES;
                 let outcome = worker.run(context, node, budget, number, pool.clone());
                 workers.lock().expect("no worker panics").push(worker);
                 outcome
             };
-            let outcomes: Vec<_> = match &threads_pool {
-                None => batch.iter().enumerate().map(run).collect(),
-                // One at a time: subtrees differ in length, and a thread must not sit on several.
-                Some(threads) => {
-                    threads.install(|| batch.par_iter().with_max_len(1).enumerate().map(run).collect())
-                }
-            };
+            let outcomes = each_of(threads, batch, run);
             for outcome in outcomes {
                 self.nodes += outcome.nodes;
                 self.undecided.merge(outcome.undecided);
@@ -236,7 +267,7 @@ impl Search<'_> {
 
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
-        let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound);
+        let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
         open.min(self.cutoff()).min(self.undecided.bound)
     }
 

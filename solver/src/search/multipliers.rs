@@ -45,6 +45,11 @@ impl Multipliers {
         self.items.is_empty()
     }
 
+    /// Memory in use.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.items) + size_of_val(&*self.values) + size_of_val(&*self.free)
+    }
+
     /// Keeps the values of the links' classes. `starts` is a buffer.
     pub(crate) fn keep(
         &mut self,

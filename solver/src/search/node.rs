@@ -51,14 +51,56 @@ impl Clone for Node {
 }
 
 /// A node waiting in the queue.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenNode {
+#[derive(Debug)]
+pub(crate) enum OpenNode {
+    /// As its parent left it, with the variable whose cells were split: it goes on from its parent's weights and messages.
+    Whole { node: Box<Node>, split: Option<usize> },
+    /// What is needed to build it again.
+    Compact {
+        /// Its bound.
+        bound: f64,
+        /// Its box.
+        cells: Box<[u64]>,
+        /// The items with weight in the relaxation, and their weights in 1/255.
+        weights: Box<[(u32, u8)]>,
+    },
+}
+
+impl OpenNode {
+    /// The whole space.
+    pub(crate) fn root(model: &Model<'_>, bound: f64) -> Self {
+        Self::Compact { bound, cells: model.cells.full().into(), weights: Box::new([]) }
+    }
+
     /// Its bound.
-    pub(crate) bound: f64,
-    /// Its box.
-    pub(crate) cells: Box<[u64]>,
-    /// The items with weight in the relaxation, and their weights in 1/255.
-    pub(crate) weights: Box<[(u32, u8)]>,
+    pub(crate) fn bound(&self) -> f64 {
+        match self {
+            Self::Whole { node, .. } => node.bound,
+            Self::Compact { bound, .. } => *bound,
+        }
+    }
+
+    /// Memory that [`OpenNode::compact`] frees.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Whole { node, .. } => node.bytes(),
+            Self::Compact { .. } => 0,
+        }
+    }
+
+    /// The same in less memory.
+    pub(crate) fn compact(self) -> Self {
+        let Self::Whole { node, .. } = self else { return self };
+        let weight = |(&item, &z): (&u32, &f64)| {
+            let w = (z * 255.0).round() as u8;
+            (w > 0).then_some((item, w))
+        };
+        Self::Compact {
+            bound: node.bound,
+            weights: node.items.iter().zip(&node.z).filter_map(weight).collect(),
+            cells: node.cells.into_boxed_slice(),
+        }
+    }
 }
 
 /// Buffers of [`Node::filter`].
@@ -155,17 +197,14 @@ impl Node {
         }
     }
 
-    /// The node as it waits in the queue.
-    pub(crate) fn to_open(&self) -> OpenNode {
-        let weight = |(&item, &z): (&u32, &f64)| {
-            let w = (z * 255.0).round() as u8;
-            (w > 0).then_some((item, w))
-        };
-        OpenNode {
-            bound: self.bound,
-            cells: self.cells.clone().into_boxed_slice(),
-            weights: self.items.iter().zip(&self.z).filter_map(weight).collect(),
-        }
+    /// Memory in use.
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.cells)
+            + size_of_val(&*self.fixed)
+            + size_of_val(&*self.u)
+            + size_of_val(&*self.items)
+            + size_of_val(&*self.z)
+            + self.multipliers.bytes()
     }
 
     /// Number of blocks.

@@ -38,6 +38,13 @@ impl Context<'_> {
         Limits { deadline: self.deadline, interrupt: self.options.interrupt.clone(), ..Limits::default() }
     }
 
+    /// Random numbers of one use: nodes count from 0, other uses from above.
+    pub(crate) fn rng(&self, stream: u64) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
+        rng.set_stream(stream);
+        rng
+    }
+
     pub(crate) fn cutoff(&self, pool: &Pool) -> f64 {
         self.options.cutoff(pool.worst())
     }
@@ -95,23 +102,20 @@ impl Worker {
     pub(crate) fn run(
         &mut self,
         ctx: &Context<'_>,
-        start: &OpenNode,
+        start: OpenNode,
         budget: u64,
         number: u64,
         pool: Pool,
     ) -> Outcome {
         let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
-        let mut root = self.free.pop().unwrap_or_default();
-        root.build(ctx.model, &start.cells, start.bound, &start.weights);
-        self.stack.push((root, None));
+        self.open(ctx.model, start);
         while let Some((mut node, split)) = self.stack.pop() {
             if node.bound >= ctx.cutoff(&outcome.pool) {
                 self.free.push(node);
                 continue;
             }
             if outcome.nodes >= budget || ctx.must_stop() {
-                outcome.open.push(node.to_open());
-                self.free.push(node);
+                outcome.open.push(OpenNode::Whole { node: Box::new(node), split });
                 continue;
             }
             let changed = match split {
@@ -136,15 +140,13 @@ impl Worker {
     pub(crate) fn certify(
         &mut self,
         ctx: &Context<'_>,
-        root: &OpenNode,
+        root: OpenNode,
         pool: Pool,
     ) -> Option<Vec<ProofNode>> {
         /// Not among the nodes that start a local search.
         const SERIAL: u64 = FIRST_SEARCHES + 1;
         let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
-        let mut node = self.free.pop().unwrap_or_default();
-        node.build(ctx.model, &root.cells, root.bound, &root.weights);
-        self.stack.push((node, None));
+        self.open(ctx.model, root);
         let mut proof = Vec::new();
         while let Some((mut node, split)) = self.stack.pop() {
             if ctx.must_stop() {
@@ -176,6 +178,18 @@ impl Worker {
             proof.push(record);
         }
         (outcome.undecided.count == 0).then_some(proof)
+    }
+
+    /// Puts a queued node on the stack.
+    fn open(&mut self, model: &Model<'_>, start: OpenNode) {
+        match start {
+            OpenNode::Whole { node, split } => self.stack.push((*node, split)),
+            OpenNode::Compact { bound, cells, weights } => {
+                let mut node = self.free.pop().unwrap_or_default();
+                node.build(model, &cells, bound, &weights);
+                self.stack.push((node, None));
+            }
+        }
     }
 
     fn push_children(&mut self, model: &Model<'_>, mut node: Node) {
@@ -411,8 +425,7 @@ impl Worker {
                 segments.min_by(|&a, &b| bounds[a].total_cmp(&bounds[b])).expect("at least two segments");
             cells[feature.feature as usize] = self.links.cells(best)[0];
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(ctx.options.seed);
-        rng.set_stream(2 + serial);
+        let mut rng = ctx.rng(serial);
         if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, &ctx.limits(), &mut rng) {
             outcome.pool.insert(&found);
         }
