@@ -7,6 +7,7 @@
 mod arithmetic;
 mod cells;
 mod limits;
+mod secant;
 mod verify;
 
 pub use verify::{Verified, verify};
@@ -36,7 +37,7 @@ pub(crate) struct ProofNode {
 /// One round of bounding and fixing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProofRound {
-    /// The vector of the tangent, as f32: any vector is valid.
+    /// The vector of the tangent, as f32: any vector is valid. Empty where the deviation is not maximised.
     pub(crate) u: Vec<f32>,
     /// Message sweeps.
     pub(crate) sweeps: u8,
@@ -64,9 +65,6 @@ pub enum Refusal {
     /// It belongs to another problem.
     #[error("the certificate belongs to another problem")]
     OtherProblem,
-    /// The problem has parts that certificates do not cover.
-    #[error("certificates do not cover {0}")]
-    Unsupported(&'static str),
     /// The incumbent does not hold.
     #[error("incumbent: {0}")]
     Incumbent(String),
@@ -242,22 +240,13 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
     fnv(&bytes)
 }
 
-/// What certificates do not cover in a problem, if anything.
-pub(crate) fn unsupported(problem: &Problem<'_>) -> Option<&'static str> {
-    if problem.objective().quadratic.as_ref().is_some_and(|q| q.kappa < 0.0) {
-        Some("a deviation that is minimised")
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Certificate, ProofEnd, Refusal, verify};
     use crate::search::{Problem, SearchOptions, certify, minimize};
     use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
 
-    /// Twelve stumps on three variables with thresholds apart: a proof of several nodes.
+    /// Twelve small trees on three variables with thresholds apart: a proof of several nodes, for a deviation that is maximised and one that is minimised.
     fn with_proof(test: impl Fn(&Problem<'_>, &Certificate)) {
         let domains = [const { Domain::Continuous { lower: 0.0, upper: 1.0 } }; 3];
         let tree = |t: usize| {
@@ -283,21 +272,23 @@ mod tests {
         let forest = Forest::new((0..12).map(tree).collect(), &domains).unwrap();
         let wave = |k: usize| ((k * 7919) % 1013) as f64 / 1013.0 - 0.5;
         let n = forest.n_leaves();
-        let quadratic = Quadratic {
-            kappa: 1.5,
-            prior_variance: 1.0,
-            dim: 6,
-            factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
-        };
-        let linear = (0..n).map(|k| wave(3 * k)).collect();
-        let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };
-        let problem = Problem::new(&domains, &forest, &objective);
-        let options = SearchOptions::default();
-        let report = minimize(&problem, &options).unwrap();
-        let certificate = certify(&problem, &report, &options).unwrap();
-        verify(&problem, &certificate).unwrap();
-        assert!(certificate.nodes.len() >= 3, "{} nodes", certificate.nodes.len());
-        test(&problem, &certificate);
+        for kappa in [1.5, -1.5] {
+            let quadratic = Quadratic {
+                kappa,
+                prior_variance: 1.0,
+                dim: 6,
+                factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
+            };
+            let linear = (0..n).map(|k| wave(3 * k)).collect();
+            let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };
+            let problem = Problem::new(&domains, &forest, &objective);
+            let options = SearchOptions::default();
+            let report = minimize(&problem, &options).unwrap();
+            let certificate = certify(&problem, &report, &options).unwrap();
+            verify(&problem, &certificate).unwrap();
+            assert!(certificate.nodes.len() >= 3, "kappa {kappa}: {} nodes", certificate.nodes.len());
+            test(&problem, &certificate);
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::search::Problem;
 use super::arithmetic::{Bounds, dot};
 use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};
 use super::limits::WideLimit;
-use super::{Certificate, ProofEnd, ProofRound, Refusal, digest, unsupported};
+use super::secant::secant;
+use super::{Certificate, ProofEnd, ProofRound, Refusal, digest};
 
 /// What a certificate proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,9 +47,6 @@ struct State {
 /// Says what does not hold. A refusal does not mean that the claimed bound is wrong, only that this is no proof of it.
 pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verified, Refusal> {
     problem.validate().map_err(|error| Refusal::Format(error.to_string()))?;
-    if let Some(part) = unsupported(problem) {
-        return Err(Refusal::Unsupported(part));
-    }
     if digest(problem) != certificate.digest {
         return Err(Refusal::OtherProblem);
     }
@@ -190,7 +188,7 @@ impl Checker<'_> {
 
     /// Bounds the node by one tangent with messages and drops what it proves useless. True when nothing is left below the bound.
     fn round(&self, state: &mut State, round: &ProofRound) -> Result<bool, &'static str> {
-        let (base, costs) = self.tangent(state, round)?;
+        let (base, costs) = self.linearise(state, round)?;
         let links = self.links(state);
         let values = send(&links, &costs, round.sweeps);
         // What an item pays at most, and what the messages of a variable sum to at least.
@@ -243,10 +241,11 @@ impl Checker<'_> {
         Ok(!self.filter(state))
     }
 
-    /// The tangent at the round's vector: constant part, and a lower bound of the cost of each leaf still possible.
-    fn tangent(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
+    /// The bound before messages: its constant part, and a lower bound of the cost of each leaf still possible. A convex deviation gives way to its
+    /// tangent at the round's vector, a concave one to its chord.
+    fn linearise(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
         let objective = self.problem.objective();
-        let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa > 0.0 && q.prior_variance > 0.0);
+        let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa != 0.0 && q.prior_variance > 0.0);
         let linear = |t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| objective.linear[leaf]);
         let costs = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             state
@@ -259,6 +258,22 @@ impl Checker<'_> {
         let Some(q) = quadratic else {
             return Ok((objective.constant, costs(&linear)));
         };
+        if q.kappa < 0.0 {
+            let vector = |t: usize, i: usize| self.trees[t][i].leaf.map(|leaf| q.row(leaf));
+            let vectors: Vec<Vec<_>> = state
+                .alive
+                .iter()
+                .enumerate()
+                .map(|(t, alive)| alive.iter().map(|&i| vector(t, i)).collect())
+                .collect();
+            let (base, mut parts) = secant(q, &vectors);
+            for (t, (parts, alive)) in parts.iter_mut().zip(&state.alive).enumerate() {
+                for (part, &i) in parts.iter_mut().zip(alive) {
+                    *part = (*part + linear(t, i)).next_down();
+                }
+            }
+            return Ok(((objective.constant + base).next_down(), parts));
+        }
         let u: Vec<f64> = round.u.iter().map(|&v| f64::from(v)).collect();
         if u.len() != q.dim || u.iter().any(|v| !v.is_finite()) {
             return Err("the tangent's vector does not fit the factor");

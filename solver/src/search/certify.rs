@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::certificate::{Certificate, digest, unsupported};
+use crate::certificate::{Certificate, digest};
 
 use super::local::Neighbours;
 use super::model::Model;
@@ -21,7 +21,7 @@ const SLACK: f64 = 1e-9;
 /// on one thread did; `options` gives the time limit and the interrupt flag.
 ///
 /// # Errors
-/// A report that is neither optimal nor infeasible, a problem with parts that certificates do not cover, or a limit reached.
+/// A report that is neither optimal nor infeasible, or a limit reached.
 pub fn certify(
     problem: &Problem<'_>,
     report: &Report,
@@ -29,9 +29,6 @@ pub fn certify(
 ) -> Result<Certificate, CertifyError> {
     options.validate()?;
     problem.validate()?;
-    if let Some(part) = unsupported(problem) {
-        return Err(CertifyError::Unsupported(part));
-    }
     let bound = match report.status {
         Status::Optimal => report.best_bound,
         Status::Infeasible => f64::INFINITY,

@@ -73,9 +73,6 @@ pub enum CertifyError {
     /// The report's status is neither optimal nor infeasible.
     #[error("only a finished proof (status optimal or infeasible) can be certified")]
     NotProved,
-    /// The problem has parts that certificates do not cover.
-    #[error("certificates do not cover {0}")]
-    Unsupported(&'static str),
     /// A limit or interrupt ended the work, or a constrained cell could not be decided.
     #[error("the certificate was not finished within the limits")]
     Limit,

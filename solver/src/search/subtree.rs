@@ -238,7 +238,8 @@ impl Worker {
             self.links.build(model, node);
             let bound = if let Some(record) = &mut self.record {
                 let (bound, sweeps) = self.dual.raise_on_record(model, &self.links, node, cutoff);
-                let dim = model.problem.objective.quadratic.as_ref().map_or(0, |q| q.dim);
+                let tangent = model.problem.objective.quadratic.as_ref().filter(|q| q.kappa > 0.0);
+                let dim = tangent.map_or(0, |q| q.dim);
                 let u = node.u.iter().take(dim).map(|&u| u as f32).collect();
                 record.rounds.push(ProofRound { u, sweeps: sweeps as u8 });
                 bound
