@@ -31,7 +31,12 @@ pub(super) fn command(
 
 fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
     let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
-    let summary = study::merge(&folders, &StudyFolder::new(&args.out))?;
+    let out = StudyFolder::new(&args.out);
+    let summary = if folders.iter().any(AgreementSpec::is_in) {
+        agreement::merge(&folders, &out)?
+    } else {
+        study::merge(&folders, &out)?
+    };
     writeln!(
         output,
         "{} runs in {}, {} of them complete",
@@ -43,15 +48,18 @@ fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> 
 }
 
 fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure> {
-    if !StudyFolder::new(&args.folder).manifest_file().exists() && args.folder.join("agreement.csv").exists()
-    {
-        let message =
-            "an uncertainty study: `leafgp study run` with its spec draws the figures into this folder";
-        return Err(Failure::file(&args.folder, message));
-    }
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
-    let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
-    let summary = study::report(&StudyFolder::new(&args.folder), &out, &options)?;
+    let folder = StudyFolder::new(&args.folder);
+    let summary = if AgreementSpec::is_in(&folder) {
+        if args.baseline.is_some() {
+            let message = "an uncertainty study has no methods to compare: --baseline does not apply";
+            return Err(Failure::file(&args.folder, message));
+        }
+        agreement::report(&folder, &out)?
+    } else {
+        let options = ReportOptions { with_times: !args.without_times, baseline: args.baseline.clone() };
+        study::report(&folder, &out, &options)?
+    };
     if summary.complete < summary.planned {
         output.note(&format!(
             "the report covers the {} complete runs of {}",

@@ -8,12 +8,17 @@
 //! are negated for this study. Taken literally, Eq. 12a maximises the benchmark's own value; then `mu` at the answer is far from zero and the division by `mu` in
 //! Eq. 13 is harmless. [`Targets::Negated`] is the other reading: the search for the benchmark's minimum.
 
+mod manifest;
+mod merge;
 mod record;
+mod report;
 mod run;
 mod spec;
 mod summary;
 
+pub use merge::merge;
 pub use record::{AgreementRecord, AgreementRun};
+pub use report::report;
 pub use run::{AgreementSummary, run};
 pub use spec::{AgreementSpec, Targets};
 pub use summary::{AgreementRow, charts, summarise, summary_csv};

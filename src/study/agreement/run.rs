@@ -95,6 +95,7 @@ pub fn run(
     options: &RunOptions,
     on_answer: &(dyn Fn(&str, &AgreementRecord) + Sync),
 ) -> Result<AgreementSummary, StudyError> {
+    spec.write_into(folder)?;
     let runs = spec.runs(options);
     let context = Context { interrupt: options.interrupt.clone(), progress: None };
     let state: Mutex<(AgreementSummary, Option<StudyError>)> =
@@ -261,7 +262,9 @@ mod tests {
     use std::path::Path;
 
     use super::run;
-    use crate::study::agreement::{AgreementRun, AgreementSpec, charts, summarise, summary_csv};
+    use crate::study::agreement::{
+        AgreementRun, AgreementSpec, charts, merge, report, summarise, summary_csv,
+    };
     use crate::study::{RunOptions, StudyFolder};
 
     fn spec() -> AgreementSpec {
@@ -295,11 +298,25 @@ mod tests {
         let expected = contents(&folder, &spec);
 
         let parts = tempfile::tempdir().unwrap();
-        let folder = StudyFolder::new(parts.path());
-        for shard in ["1/2", "2/2"] {
+        let shards = ["1/2", "2/2"].map(|shard| {
+            let folder = StudyFolder::new(parts.path().join(shard.replace('/', "-")));
             run(&spec, &folder, &options(2, Some(shard)), &|_, _| {}).unwrap();
-        }
+            folder
+        });
+        let folder = StudyFolder::new(parts.path().join("merged"));
+        let summary = merge(&shards, &folder).unwrap();
+        assert_eq!((summary.runs, summary.complete), (6, 6));
         assert_eq!(contents(&folder, &spec), expected);
+        let reports = [whole.path(), folder.path()].map(|path| {
+            let out = path.join("report");
+            let summary = report(&StudyFolder::new(path), &out).unwrap();
+            assert_eq!((summary.complete, summary.planned), (6, 6));
+            ["report.html", "agreement.csv", "agreement-branin-error.svg", "agreement-mixed-mean.svg"]
+                .map(|name| std::fs::read_to_string(out.join(name)).unwrap())
+        });
+        assert_eq!(reports[0], reports[1]);
+        assert_eq!(reports[0][0].matches("<svg").count(), 4);
+        assert_eq!(AgreementSpec::of_folder(&folder).unwrap().unwrap().seeds, spec.seeds);
 
         // A run that stopped after its first answer goes on to the same bytes, and complete ones are left alone.
         let path = spec.run_file(&folder, spec.functions[0], 15, 1);
@@ -316,7 +333,43 @@ mod tests {
 
         let mut other = spec.clone();
         other.settings.kappa = 3.0;
-        assert!(run(&other, &folder, &options(1, None), &|_, _| {}).is_err());
+        let refused = run(&other, &folder, &options(1, None), &|_, _| {}).unwrap_err().to_string();
+        assert!(refused.contains("agreement.json"), "{refused}");
+        assert_eq!(contents(&folder, &spec), expected);
+    }
+
+    #[test]
+    fn parts_that_do_not_belong_together_are_not_merged() {
+        let spec = AgreementSpec { seeds: vec![1], ..spec() };
+        let parts = tempfile::tempdir().unwrap();
+        let folder = |name: &str| StudyFolder::new(parts.path().join(name));
+        let made = |name: &str, spec: &AgreementSpec| {
+            run(spec, &folder(name), &options(1, None), &|_, _| {}).unwrap()
+        };
+        made("a", &spec);
+        made("more", &AgreementSpec { seeds: vec![2], ratios: vec![0.6, 0.8], ..spec.clone() });
+        let mut other = spec.clone();
+        other.settings.kappa = 3.0;
+        made("other", &other);
+        let refused = |names: &[&str], expected: &str| {
+            let folders: Vec<StudyFolder> = names.iter().map(|name| folder(name)).collect();
+            let message = merge(&folders, &folder("out")).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+            assert!(!parts.path().join("out").exists());
+        };
+        refused(&["a", "other"], "settings");
+        refused(&["a", "nowhere"], "nowhere");
+        made("b", &spec);
+        let path = spec.run_file(&folder("b"), spec.functions[0], 15, 1);
+        let mut altered = AgreementRun::read(&path).unwrap().unwrap();
+        altered.records[1].nodes += 1;
+        altered.write(&path).unwrap();
+        refused(&["a", "b"], "ratio 0.6");
+        // More seeds and ratios: runs that are not complete any more.
+        let summary = merge(&[folder("a"), folder("more")], &folder("out")).unwrap();
+        assert_eq!((summary.runs, summary.complete), (4, 0));
+        let united = AgreementSpec::of_folder(&folder("out")).unwrap().unwrap();
+        assert_eq!((united.seeds, united.ratios), (vec![1, 2], vec![0.2, 0.6, 0.8, 1.0]));
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl AgreementSpec {
         Ok(spec)
     }
 
-    fn validate(&self) -> Result<(), ProblemError> {
+    pub(super) fn validate(&self) -> Result<(), ProblemError> {
         let refuse =
             |field: &str, message: &str, expected: &str| Err(ProblemError::new(field, message, expected));
         if self.functions.is_empty() {

@@ -16,12 +16,7 @@ svg{max-width:100%;height:auto}.first{font-weight:bold}.note{color:#555}";
 /// The page. `charts` are in the order of the problems.
 pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> String {
     let manifest = &data.manifest;
-    let mut text = String::new();
-    let title = escape(&manifest.name);
-    let _ = write!(
-        text,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    );
+    let mut text = begin(&manifest.name);
     let _ = writeln!(
         text,
         "<p>{} problems, {} methods, {} seeds; {} of {} runs complete, the others are left out. Charts show the best feasible value so far, \
@@ -56,9 +51,20 @@ pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> S
     if options.with_times {
         time_table(&mut text, data);
     }
-    text.push_str("</body>\n</html>\n");
+    text.push_str(END);
     text
 }
+
+/// The beginning of a page, its title as a headline.
+pub(in crate::study) fn begin(title: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+    )
+}
+
+/// The end of a page.
+pub(in crate::study) const END: &str = "</body>\n</html>\n";
 
 fn overall(text: &mut String, data: &Data) {
     text.push_str("<h2>Over all problems</h2>\n");
@@ -167,7 +173,12 @@ fn time_table(text: &mut String, data: &Data) {
 }
 
 /// A table whose cells are text; `first` is the row to stress.
-fn table(text: &mut String, header: &[&str], rows: &[Vec<String>], first: Option<usize>) {
+pub(in crate::study) fn table(
+    text: &mut String,
+    header: &[&str],
+    rows: &[Vec<String>],
+    first: Option<usize>,
+) {
     text.push_str("<table>\n<tr>");
     for name in header {
         let _ = write!(text, "<th>{name}</th>");
@@ -184,7 +195,7 @@ fn table(text: &mut String, header: &[&str], rows: &[Vec<String>], first: Option
 }
 
 /// Six significant digits; a dash for what is missing.
-pub(super) fn digits(x: f64) -> String {
+pub(in crate::study) fn digits(x: f64) -> String {
     if !x.is_finite() {
         return "-".to_owned();
     }

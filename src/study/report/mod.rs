@@ -2,7 +2,7 @@
 
 mod csv;
 mod data;
-mod html;
+pub(super) mod html;
 mod markdown;
 mod tables;
 
