@@ -23,6 +23,7 @@ mod report;
 mod run_one;
 mod runner;
 mod spec;
+mod spec_reader;
 mod statistics;
 
 pub use error::StudyError;

@@ -1,15 +1,16 @@
 //! The spec file: TOML in, checked [`Spec`] out; every error with its place.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use toml::de::DeTable;
 
 use super::StudyError;
 use super::spec::{Case, ConstraintHandling, LookUp, Method, MethodKind, Source, Spec, StudyProblem};
+use super::spec_reader::{SpecReader, parse};
 use crate::functions;
 use crate::history::History;
-use crate::problem::{self, Located, Problem, ProblemError, Reader, Settings, join, overlay_settings};
+use crate::problem::{self, Located, Problem, ProblemError, Settings, join};
 
 const KEYS: [&str; 7] = ["name", "iterations", "initial", "seeds", "settings", "problem", "method"];
 const PROBLEM_KEYS: [&str; 9] =
@@ -23,8 +24,6 @@ const INITIAL: usize = 5;
 const SAMPLES: usize = 2000;
 /// Seconds for one answer of an external process.
 const ANSWER_TIMEOUT: f64 = 600.0;
-const LARGEST_COUNT: f64 = 1e6;
-
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     LeafGp,
@@ -48,7 +47,7 @@ impl Spec {
     /// # Errors
     /// Unreadable file, syntax, unknown keys, values out of range, problem files and tables that are refused: with file, place and field.
     pub fn from_file(path: &Path) -> Result<Self, StudyError> {
-        parse(&problem::Source::read(path)?)
+        read(&problem::Source::read(path)?)
     }
 
     /// Reads the text of a study file; `file` is the name for messages, and files named in the text are relative to its folder.
@@ -56,20 +55,13 @@ impl Spec {
     /// # Errors
     /// As [`Spec::from_file`].
     pub fn from_text(file: &Path, text: &str) -> Result<Self, StudyError> {
-        parse(&problem::Source::new(file, text))
+        read(&problem::Source::new(file, text))
     }
 }
 
-fn parse(source: &problem::Source) -> Result<Spec, StudyError> {
-    let document = DeTable::parse(source.text()).map_err(|e| {
-        let message = format!("not valid TOML: {}", e.message().replace('\n', ", "));
-        let end = source.text().len();
-        source.locate(ProblemError::new("", message, ""), &e.span().unwrap_or(end..end))
-    })?;
-    let folder = source.file().parent().map_or_else(PathBuf::new, Path::to_owned);
-    let stem = source.file().file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let mut parser = Parser { reader: Reader::new(source, "the study file"), folder };
-    parser.spec(document.get_ref(), stem)
+fn read(source: &problem::Source) -> Result<Spec, StudyError> {
+    let document = parse(source)?;
+    SpecReader::new(source).spec(document.get_ref())
 }
 
 /// A problem with what its cases need.
@@ -78,18 +70,10 @@ struct ReadProblem {
     base: Settings,
 }
 
-struct Parser<'a> {
-    reader: Reader<'a>,
-    folder: PathBuf,
-}
-
-impl Parser<'_> {
-    fn spec(&mut self, root: &DeTable<'_>, stem: String) -> Result<Spec, StudyError> {
+impl SpecReader<'_> {
+    fn spec(&mut self, root: &DeTable<'_>) -> Result<Spec, StudyError> {
         self.reader.check_keys(root, "", &KEYS)?;
-        let name = match root.get("name") {
-            Some(value) => self.reader.text("name", value, "name = \"figure 3\"")?,
-            None => stem,
-        };
+        let name = self.title(root)?;
         let iterations = self.count("iterations", root.get("iterations"), 0)?.unwrap_or(ITERATIONS);
         let initial = self.count("initial", root.get("initial"), 1)?.unwrap_or(INITIAL);
         let seeds = self.seeds(root)?;
@@ -384,29 +368,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn overlay(
-        &mut self,
-        path: &str,
-        section: Option<&Located<'_>>,
-        base: &Settings,
-    ) -> Result<Settings, ProblemError> {
-        let Some(section) = section else { return Ok(base.clone()) };
-        let field = join(path, "settings");
-        let table = self.reader.table(&field, section, "settings = { kappa = 1.96 }")?;
-        for (outer, key, message, expected) in DECIDED {
-            let table = match outer {
-                "" => Some(table),
-                _ => table.get(outer).and_then(|section| section.get_ref().as_table()),
-            };
-            let value = table.and_then(|table| table.get(key));
-            let key = join(outer, key);
-            if let Some(value) = value {
-                return Err(self.refuse(value, &format!("{field}.{key}"), message, expected));
-            }
-        }
-        overlay_settings(&mut self.reader, &field, section, base)
-    }
-
     /// The name of a problem or method; it names folders too.
     fn name(
         &mut self,
@@ -463,104 +424,6 @@ impl Parser<'_> {
         let tables = self.reader.array(key, value, &example)?;
         if tables.is_empty() { Err(self.reader.locate(missing)) } else { Ok(tables) }
     }
-
-    fn seeds(&mut self, root: &DeTable<'_>) -> Result<Vec<u64>, ProblemError> {
-        const EXPECTED: &str = "seeds = [101, 102], or a range with both ends, seeds = \"101..120\"";
-        let Some(value) = root.get("seeds") else {
-            return Err(self.reader.locate(ProblemError::new("seeds", "the study has no seeds", EXPECTED)));
-        };
-        let mut seeds = Vec::new();
-        let items = match value.get_ref().as_array() {
-            Some(array) => array.iter().collect(),
-            None => vec![value],
-        };
-        for (k, item) in items.into_iter().enumerate() {
-            let at = if value.get_ref().is_array() { format!("seeds[{k}]") } else { "seeds".to_owned() };
-            let range = match item.get_ref().as_str() {
-                Some(text) => seed_range(text),
-                None => {
-                    let seed = self.reader.number(&at, item)?;
-                    (seed >= 0.0 && seed.fract() == 0.0 && seed < 9e15).then_some((seed as u64, seed as u64))
-                }
-            };
-            let Some((first, last)) = range else {
-                return Err(self.refuse(item, &at, "no seed and no range of at most 10000 seeds", EXPECTED));
-            };
-            for seed in first..=last {
-                if seeds.contains(&seed) {
-                    return Err(self.refuse(
-                        item,
-                        &at,
-                        format!("seed {seed} stands twice"),
-                        "distinct seeds",
-                    ));
-                }
-                seeds.push(seed);
-            }
-        }
-        if seeds.is_empty() {
-            return Err(self.refuse(value, "seeds", "the list is empty", EXPECTED));
-        }
-        Ok(seeds)
-    }
-
-    fn count(
-        &mut self,
-        field: &str,
-        value: Option<&Located<'_>>,
-        smallest: usize,
-    ) -> Result<Option<usize>, ProblemError> {
-        let Some(value) = value else { return Ok(None) };
-        let number = self.reader.number(field, value)?;
-        if number.fract() != 0.0 || !(smallest as f64..=LARGEST_COUNT).contains(&number) {
-            let expected = format!("a whole number in {smallest}..={LARGEST_COUNT}");
-            return Err(self.refuse(value, field, format!("{number} is out of range"), expected));
-        }
-        Ok(Some(number as usize))
-    }
-
-    fn seconds(
-        &mut self,
-        field: &str,
-        value: Option<&Located<'_>>,
-    ) -> Result<Option<Duration>, ProblemError> {
-        let Some(value) = value else { return Ok(None) };
-        let seconds = self.reader.number(field, value)?;
-        if !(seconds > 0.0 && seconds <= 1e9) {
-            let message = format!("{seconds} is out of range");
-            return Err(self.refuse(value, field, message, "seconds, above 0 and at most 1e9"));
-        }
-        Ok(Some(Duration::from_secs_f64(seconds)))
-    }
-
-    fn path(&mut self, field: &str, value: &Located<'_>, example: &str) -> Result<PathBuf, ProblemError> {
-        Ok(self.folder.join(self.reader.text(field, value, example)?))
-    }
-
-    fn refuse(
-        &self,
-        value: &Located<'_>,
-        field: &str,
-        message: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> ProblemError {
-        self.reader.refuse(&value.span(), field, message, expected)
-    }
-}
-
-/// Settings that a study decides itself: section, key, why, and what is meant instead.
-pub(super) const DECIDED: [(&str, &str, &str, &str); 4] = [
-    ("", "seed", "the study's seeds decide", "seeds = [101, 102] above the tables"),
-    ("solver", "time_limit", "a study knows no clock", "solver.node_limit"),
-    ("solver", "threads", "each run has one thread", "--jobs K on the command line"),
-    ("design", "initial", "first points are the study's", "`initial` above the tables"),
-];
-
-/// `first..last`, both ends included, as its two ends; at most 10000 seeds.
-pub(super) fn seed_range(text: &str) -> Option<(u64, u64)> {
-    let (first, last) = text.split_once("..")?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (first <= last && last - first < 10_000).then_some((first, last))
 }
 
 /// The distinct feasible points of a table and their values.

@@ -10,6 +10,7 @@
 
 mod manifest;
 mod merge;
+mod read_spec;
 mod record;
 mod report;
 mod run;
