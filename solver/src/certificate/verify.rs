@@ -217,15 +217,18 @@ impl Checker<'_> {
         for variable in &links {
             let kept: Vec<usize> =
                 (0..state.on[variable.feature].len()).filter(|&j| state.on[variable.feature][j]).collect();
-            for (j, &cell) in kept.iter().enumerate() {
-                let mut cell_bound = bound;
-                for link in &variable.links {
-                    let touching =
-                        reduced[link.tree].iter().zip(&link.items).filter(|(_, cells)| cells.contains(&j));
-                    let cheapest = touching.map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-                    cell_bound = (cell_bound + (cheapest - minima[link.tree]).next_down()).next_down();
+            let mut cell_bounds = vec![bound; kept.len()];
+            for link in &variable.links {
+                let mut cheapest = vec![f64::INFINITY; kept.len()];
+                for (&cost, cells) in reduced[link.tree].iter().zip(&link.items) {
+                    cells.iter().for_each(|&j| cheapest[j] = cost.min(cheapest[j]));
                 }
-                if cell_bound >= self.bound {
+                for (bound, cheapest) in cell_bounds.iter_mut().zip(&cheapest) {
+                    *bound = (*bound + (cheapest - minima[link.tree]).next_down()).next_down();
+                }
+            }
+            for (&cell, cell_bound) in kept.iter().zip(&cell_bounds) {
+                if *cell_bound >= self.bound {
                     state.on[variable.feature][cell] = false;
                 }
             }
