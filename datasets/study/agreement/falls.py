@@ -15,6 +15,11 @@ for problem in sorted(pathlib.Path(sys.argv[1], "runs").iterdir()):
     if not all(run and run[-1]["ratio"] >= 0.85 for run in runs):
         print(f"{problem.name}: not complete")
         continue
+    # With few points no point at all may agree with each in so few trees.
+    runs = [run for run in runs if run[0]["ratio"] <= 0.5]
+    if not runs:
+        print(f"{problem.name}: no answers for small ratios")
+        continue
     low = [statistics.mean(r["error"] for r in run if r["ratio"] <= 0.5) for run in runs]
     high = [statistics.mean(r["error"] for r in run if r["ratio"] >= 0.85) for run in runs]
     median = lambda pick: statistics.median(pick(run) for run in runs)
