@@ -8,8 +8,10 @@ mod arithmetic;
 mod cells;
 mod limits;
 mod secant;
+mod steps;
 mod verify;
 
+pub(crate) use steps::Steps;
 pub use verify::{Verified, verify};
 
 use crate::search::Problem;
@@ -37,8 +39,8 @@ pub(crate) struct ProofNode {
 /// One round of bounding and fixing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProofRound {
-    /// The vector of the tangent, as f32: any vector is valid. Empty where the deviation is not maximised.
-    pub(crate) u: Vec<f32>,
+    /// The vector of the tangent: any vector is valid. Empty where the deviation is not maximised.
+    pub(crate) u: Steps,
     /// Message sweeps.
     pub(crate) sweeps: u8,
 }
@@ -78,7 +80,7 @@ pub enum Refusal {
     },
 }
 
-const MAGIC: &[u8; 8] = b"LEAFGPC1";
+const MAGIC: &[u8; 8] = b"LEAFGPC2";
 
 impl Certificate {
     /// The bound that is claimed.
@@ -109,8 +111,9 @@ impl Certificate {
             out.push(node.rounds.len() as u8);
             for round in &node.rounds {
                 out.push(round.sweeps);
-                out.extend((round.u.len() as u32).to_le_bytes());
-                round.u.iter().for_each(|v| out.extend(v.to_le_bytes()));
+                out.extend((round.u.counts.len() as u32).to_le_bytes());
+                out.extend(round.u.size.to_le_bytes());
+                round.u.counts.iter().for_each(|count| out.extend(count.to_le_bytes()));
             }
             match &node.end {
                 ProofEnd::Closed => out.push(0),
@@ -159,10 +162,10 @@ impl Certificate {
             for _ in 0..input.take::<1>()?[0] {
                 let sweeps = input.take::<1>()?[0];
                 let n = input.u32()?;
-                let u = (0..n)
-                    .map(|_| Ok(f32::from_le_bytes(input.take::<4>()?)))
-                    .collect::<Result<_, Refusal>>()?;
-                rounds.push(ProofRound { u, sweeps });
+                let size = f32::from_le_bytes(input.take()?);
+                let counts =
+                    (0..n).map(|_| Ok(i16::from_le_bytes(input.take()?))).collect::<Result<_, Refusal>>()?;
+                rounds.push(ProofRound { u: Steps { size, counts }, sweeps });
             }
             let end = match input.take::<1>()?[0] {
                 0 => ProofEnd::Closed,

@@ -277,7 +277,7 @@ impl Checker<'_> {
             }
             return Ok(((objective.constant + base).next_down(), parts));
         }
-        let u: Vec<f64> = round.u.iter().map(|&v| f64::from(v)).collect();
+        let u = round.u.vector();
         if u.len() != q.dim || u.iter().any(|v| !v.is_finite()) {
             return Err("the tangent's vector does not fit the factor");
         }

@@ -8,6 +8,8 @@
 //! raise it for a fixed `q`; a pass of Frank-Wolfe steps on the costs `c_i - S_i` moves `q`. A node starts from the messages and the weights of its
 //! parent, so a few sweeps go as far as dozens from nothing.
 
+use crate::certificate::{ProofRound, Steps};
+
 use super::links::{FeatureLinks, Links};
 use super::messages::{self, Messages};
 use super::model::{Deviation, Model};
@@ -69,22 +71,31 @@ impl Dual {
         self.climb(model, links, node, (base, true), effort, cutoff).0
     }
 
-    /// As [`Dual::raise`], and then once more as the checker of a certificate does: from nothing, at the node's `u` rounded to f32. Returns that bound
-    /// and its number of sweeps.
+    /// As [`Dual::raise`], and then once more as the checker of a certificate does: from nothing, at the node's `u` as it stands in the file. Returns
+    /// that bound and what the file says of it.
     pub(crate) fn raise_on_record(
         &mut self,
         model: &Model<'_>,
         links: &Links,
         node: &mut Node,
         cutoff: f64,
-    ) -> (f64, usize) {
-        if convex(model).is_some() {
-            self.raise(model, links, node, cutoff);
-        }
-        node.u.iter_mut().for_each(|u| *u = f64::from(*u as f32));
+    ) -> (f64, ProofRound) {
+        let dim = match (convex(model), &model.problem.objective.quadratic) {
+            (Some(_), Some(quadratic)) => {
+                self.raise(model, links, node, cutoff);
+                quadratic.dim
+            }
+            _ => 0,
+        };
+        let exact = node.u.clone();
+        let u = Steps::near(&node.u[..dim]);
+        node.u[..dim].copy_from_slice(&u.vector());
         self.messages.clear(links);
         let base = self.place_tangent(model, links, node, None);
-        self.climb(model, links, node, (base, false), Effort::of(model, false), cutoff)
+        let (bound, sweeps) = self.climb(model, links, node, (base, false), Effort::of(model, false), cutoff);
+        // The node's weights belong to the exact vector.
+        node.u = exact;
+        (bound, ProofRound { u, sweeps: sweeps as u8 })
     }
 
     /// Keeps the messages for the node's next round and its children.

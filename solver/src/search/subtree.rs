@@ -5,7 +5,7 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-use crate::certificate::{ProofEnd, ProofNode, ProofRound};
+use crate::certificate::{ProofEnd, ProofNode};
 use crate::constraints::Limits;
 use crate::region::Range;
 
@@ -237,11 +237,8 @@ impl Worker {
             let mut cutoff = ctx.cutoff(&outcome.pool);
             self.links.build(model, node);
             let bound = if let Some(record) = &mut self.record {
-                let (bound, sweeps) = self.dual.raise_on_record(model, &self.links, node, cutoff);
-                let tangent = model.problem.objective.quadratic.as_ref().filter(|q| q.kappa > 0.0);
-                let dim = tangent.map_or(0, |q| q.dim);
-                let u = node.u.iter().take(dim).map(|&u| u as f32).collect();
-                record.rounds.push(ProofRound { u, sweeps: sweeps as u8 });
+                let (bound, proof) = self.dual.raise_on_record(model, &self.links, node, cutoff);
+                record.rounds.push(proof);
                 bound
             } else {
                 self.dual.raise(model, &self.links, node, cutoff)
