@@ -17,7 +17,7 @@
 //! 6. *Branch* on the split whose children promise the largest product of gains: first-order bound gain, in the costs less the messages, plus half the
 //!    curvature times the squared displacement of `u`.
 //!
-//! Subtrees of at most 100 nodes are searched depth first from the best open nodes, sixteen a round; results are merged in order, so the answer
+//! Subtrees of at most 50 nodes are searched depth first from the best open nodes, sixteen a round; results are merged in order, so the answer
 //! does not depend on the number of threads. Limits on leaves are propagated in step 1; an excluded region is a further block that covers all but the region. A
 //! deviation that is minimised (`kappa < 0`) has a secant bound in place of step 3. With `kappa = 0` messages carry the bound alone.
 

@@ -194,6 +194,16 @@ mod tests {
     }
 
     #[test]
+    fn settings_reach_the_engine_and_the_digest() {
+        let spec = read(&format!("{GOOD}[settings]\ntrees = {{ n_trees = 100, max_depth = 5 }}\n")).unwrap();
+        assert_eq!((spec.settings.trees.n_trees, spec.settings.trees.max_depth), (100, 5));
+        let plain = read(GOOD).unwrap();
+        let function = spec.functions[0];
+        assert_ne!(spec.fingerprint(function, 50), plain.fingerprint(function, 50));
+        assert_ne!(plain.fingerprint(function, 100), plain.fingerprint(function, 50));
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_place() {
         for (text, place, expected) in [
             (GOOD.replace("rastrigin", "rastrgin"), "2:14", "did you mean `rastrigin`"),

@@ -77,26 +77,3 @@ impl AgreementSpec {
         fingerprint(&whole.to_string())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::AgreementSpec;
-
-    fn read(text: &str) -> Result<AgreementSpec, String> {
-        AgreementSpec::from_text(Path::new("study.toml"), text).map_err(|e| e.to_string())
-    }
-
-    const GOOD: &str = "kind = \"agreement\"\nfunctions = [\"rastrigin\"]\nseeds = \"101..103\"\n";
-
-    #[test]
-    fn settings_reach_the_engine_and_the_digest() {
-        let spec = read(&format!("{GOOD}[settings]\ntrees = {{ n_trees = 100, max_depth = 5 }}\n")).unwrap();
-        assert_eq!((spec.settings.trees.n_trees, spec.settings.trees.max_depth), (100, 5));
-        let plain = read(GOOD).unwrap();
-        let function = spec.functions[0];
-        assert_ne!(spec.fingerprint(function, 50), plain.fingerprint(function, 50));
-        assert_ne!(plain.fingerprint(function, 100), plain.fingerprint(function, 50));
-    }
-}
