@@ -422,3 +422,35 @@ fn reverse_convex_demands_over_many_reals_are_met_in_few_nodes() {
     let decision = set.decide(&Region::full(set.domains()), few());
     assert!(matches!(decision, Decision::Feasible(_)), "{decision:?}");
 }
+
+/// Thresholds stand at measured points, measured points lie on constraints: cells that miss a constraint by one rounding are common.
+#[test]
+fn a_box_that_misses_by_a_rounding_is_infeasible() {
+    let up = f64::next_up;
+    let above = |v: f64| (up(v), 100.0);
+    // Two ranges whose upper ends give the right side just below a third's lower end.
+    for (text, third) in [
+        ("-2*x0 - x1 + x2 <= 0", above(2.0 * 0.9475 + 1.0)),
+        ("x2 <= 2*x0 + x1", above(2.0 * 0.9475 + 1.0)),
+        ("x2 - x1 < 2*x0", above(2.0 * 0.9475 + 1.0)),
+        ("not (x2 > 2*x0 + x1)", above(2.0 * 0.9475 + 1.0)),
+        ("x0 * x1 >= x2", above(0.9475)),
+        ("x0^2 + x1 >= x2", above(0.9475 * 0.9475 + 1.0)),
+        ("sqrt(x0) >= x2 / x1", above(0.9475f64.sqrt())),
+        ("abs(x0 - 2) + x1 >= 3 - x2 or x2 <= 2*x0 + x1", above(2.0 * 0.9475 + 1.0)),
+    ] {
+        let domains = [continuous(0.0, 1.0), continuous(0.0, 1.0), continuous(0.0, 100.0)];
+        let set = build(&domains, &[text]);
+        let region = |third: (f64, f64)| {
+            let range = |(lower, upper): (f64, f64)| Range::Interval { lower, upper };
+            Region(vec![range((0.9175, 0.9475)), range((0.9542, 1.0)), range(third)])
+        };
+        let decide = |third| set.decide(&region(third), Limits::default());
+        if !text.contains(" or ") {
+            assert!(matches!(decide(third), Decision::Infeasible), "{text}: {:?}", decide(third));
+        }
+        // With a little more room there is a point.
+        let room = (third.0 - 1e-9, third.1);
+        assert!(matches!(decide(room), Decision::Feasible(_)), "{text}: {:?}", decide(room));
+    }
+}

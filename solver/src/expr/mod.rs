@@ -18,6 +18,7 @@
 //! | `(salt, n) in [('NaCl', 1), ('KCl', 2)]` | allowed combinations |
 
 mod ast;
+mod attained;
 mod check;
 mod lexer;
 mod near;
@@ -25,6 +26,7 @@ mod parser;
 mod program;
 mod values;
 
+pub(crate) use attained::Attained;
 pub(crate) use check::{Scope, Typed};
 pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
 pub(crate) use values::{Evaluation, Settings, Verdict, negation, power};

@@ -24,7 +24,7 @@ use super::propagate::{Propagator, State};
 use super::relax::{Columns, Estimates, Slopes};
 use super::{Constraints, Decision, Limits, Projection, Tolerance};
 use crate::domain::Domain;
-use crate::expr::{Evaluation, Settings};
+use crate::expr::{Attained, Evaluation, Settings};
 use crate::qp::Qp;
 use crate::region::{Range, Region};
 
@@ -308,8 +308,8 @@ impl<'a> Search<'a> {
                         let (changed, depth) = (Some(changed), node.depth + 1);
                         open.stack.push(Node { bound, number, region, changed, depth });
                     }
-                } else {
-                    // Nothing to split: undecidable in f64.
+                } else if !self.fails_in_floats(task, &node.region) {
+                    // Nothing to split, and rounding may decide.
                     left = left.min(bound);
                     self.stopped.get_or_insert("a box too small to split could not be decided");
                 }
@@ -392,6 +392,20 @@ impl<'a> Search<'a> {
             Some((x, _)) if !self.holds(&task.roots, &x) => Finish::Open,
             best => Finish::Done(Outcome { best, bound }),
         }
+    }
+
+    /// True when some constraint fails at every point of the box as f64 evaluates it, be it by a rounding.
+    fn fails_in_floats(&self, task: &Task, region: &Region) -> bool {
+        let ends = |range: &Range| match range {
+            Range::Interval { lower, upper } => Some((*lower, *upper)),
+            Range::Levels(_) => None,
+        };
+        let program = &self.set.program;
+        let attained = Attained::over(program, &region.0.iter().map(ends).collect::<Vec<_>>());
+        task.roots.iter().any(|&r| {
+            let piece = self.model.roots[r as usize].piece;
+            attained.never_holds(program, piece.condition, piece.negated)
+        })
     }
 
     fn clamp(&self, region: &Region) -> Option<Vec<f64>> {

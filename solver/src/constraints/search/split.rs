@@ -10,18 +10,21 @@ use crate::region::{Range, Region};
 const LOGICAL: f64 = 2.0;
 
 impl Search<'_> {
-    /// Two halves of a box, the one to look at first last; `None` when no free variable of a live constraint is left.
+    /// Two halves of a box, the one to look at first last; `None` when no variable of a live constraint can be halved.
     pub(super) fn split(
         &mut self,
         task: &Task,
         region: &Region,
         relaxed: &Relaxed,
     ) -> Option<[(Region, usize); 2]> {
-        let v = self.choose(task, region, relaxed)?;
-        self.halves(region, v, relaxed.candidate[v])
+        // The best may be down to two neighbouring floats while others are wide.
+        self.ranked(task, region, relaxed)
+            .into_iter()
+            .find_map(|v| self.halves(region, v, relaxed.candidate[v]))
     }
 
-    fn choose(&mut self, task: &Task, region: &Region, relaxed: &Relaxed) -> Option<usize> {
+    /// The free variables of live constraints, the most promising first.
+    fn ranked(&mut self, task: &Task, region: &Region, relaxed: &Relaxed) -> Vec<usize> {
         let model = self.model;
         let mut score = vec![0.0_f64; self.domains.len()];
         let free = |v: usize| !is_fixed(&region.0[v]) && task.variables.contains(&v);
@@ -115,11 +118,12 @@ impl Search<'_> {
             };
             width(v) + if fractional { 1.0 } else { 0.0 }
         };
-        (0..self.domains.len())
+        let mut ranked: Vec<(f64, f64, usize)> = (0..self.domains.len())
             .filter(|&v| free(v) && read[v])
             .map(|v| (score[v], fallback(v), v))
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)))
-            .map(|(_, _, v)| v)
+            .collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        ranked.into_iter().map(|(_, _, v)| v).collect()
     }
 
     /// Halves of a range: numbers between the middle and the candidate, categories the centre's level against the rest.
