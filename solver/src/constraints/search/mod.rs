@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use components::components;
 use contraction::Relaxed;
 pub(super) use dive::{fixed, size};
+use split::Split;
 
 use super::local::Local;
 use super::metric::Metric;
@@ -281,8 +282,9 @@ impl<'a> Search<'a> {
                 }
                 // The first incumbent is nearly always the last: later nodes look for a better one now and then.
                 let skip = best.is_some() && self.nodes > ALL_DIVE && !self.nodes.is_multiple_of(DIVE_EVERY);
-                let mut pair = if dived || skip { self.split(task, &node.region, &relaxed) } else { None };
-                if pair.is_none() && !dived {
+                let mut split =
+                    if dived || skip { self.split(task, &node.region, &relaxed) } else { Split::Stuck };
+                if matches!(split, Split::Stuck) && !dived {
                     dived = true;
                     let start = if best.is_some() { 1 } else { NODE_BUDGET };
                     let mut budget = if fresh { ROOT_BUDGET } else { start };
@@ -301,17 +303,22 @@ impl<'a> Search<'a> {
                     left = left.min(bound);
                     break;
                 }
-                pair = pair.or_else(|| self.split(task, &node.region, &relaxed));
-                if let Some(pair) = pair {
-                    for (region, changed) in pair {
-                        number += 1;
-                        let (changed, depth) = (Some(changed), node.depth + 1);
-                        open.stack.push(Node { bound, number, region, changed, depth });
+                if matches!(split, Split::Stuck) {
+                    split = self.split(task, &node.region, &relaxed);
+                }
+                match split {
+                    Split::Halves(halves) => {
+                        for (region, changed) in halves {
+                            number += 1;
+                            let (changed, depth) = (Some(changed), node.depth + 1);
+                            open.stack.push(Node { bound, number, region, changed, depth });
+                        }
                     }
-                } else if !self.fails_in_floats(task, &node.region) {
-                    // Nothing to split, and rounding may decide.
-                    left = left.min(bound);
-                    self.stopped.get_or_insert("a box too small to split could not be decided");
+                    Split::Refuted => {}
+                    Split::Stuck => {
+                        left = left.min(bound);
+                        self.stopped.get_or_insert("a box too small to split could not be decided");
+                    }
                 }
                 break;
             }

@@ -9,18 +9,29 @@ use crate::region::{Range, Region};
 /// Weight of an undecided disjunction's variables, together.
 const LOGICAL: f64 = 2.0;
 
+/// What became of splitting a box.
+pub(super) enum Split {
+    /// Two halves and the variable that was split, the one to look at first last.
+    Halves([(Region, usize); 2]),
+    /// The box holds no feasible point.
+    Refuted,
+    /// No variable of a live constraint can be halved.
+    Stuck,
+}
+
 impl Search<'_> {
-    /// Two halves of a box, the one to look at first last; `None` when no variable of a live constraint can be halved.
-    pub(super) fn split(
-        &mut self,
-        task: &Task,
-        region: &Region,
-        relaxed: &Relaxed,
-    ) -> Option<[(Region, usize); 2]> {
-        // The best may be down to two neighbouring floats while others are wide.
-        self.ranked(task, region, relaxed)
-            .into_iter()
-            .find_map(|v| self.halves(region, v, relaxed.candidate[v]))
+    /// Halves a box.
+    pub(super) fn split(&mut self, task: &Task, region: &Region, relaxed: &Relaxed) -> Split {
+        for (place, v) in self.ranked(task, region, relaxed).into_iter().enumerate() {
+            if let Some(halves) = self.halves(region, v, relaxed.candidate[v]) {
+                return Split::Halves(halves);
+            }
+            // The best is down to two neighbouring floats: rounding may be all that is left to decide. If not, others may still be wide.
+            if place == 0 && self.fails_in_floats(task, region) {
+                return Split::Refuted;
+            }
+        }
+        Split::Stuck
     }
 
     /// The free variables of live constraints, the most promising first.
