@@ -15,7 +15,7 @@ pub struct LeafObjective {
 /// The deviation term `sigma = sqrt(s2 - |sum_l z_l v_l|^2)` and its weight.
 #[derive(Clone, Debug)]
 pub struct Quadratic {
-    /// Weight of the deviation, `>= 0`: larger explores more.
+    /// Weight of the deviation: above 0 larger explores more, below 0 the deviation is minimised.
     pub kappa: f64,
     /// `s2`, the prior variance: an upper bound of `|sum z_l v_l|^2`.
     pub prior_variance: f64,

@@ -32,7 +32,7 @@ pub(super) fn command(
 fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
     let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
     let out = StudyFolder::new(&args.out);
-    let summary = if folders.iter().any(AgreementSpec::is_in) {
+    let summary = if folders.iter().chain([&out]).any(AgreementSpec::is_in) {
         agreement::merge(&folders, &out)?
     } else {
         study::merge(&folders, &out)?
@@ -191,6 +191,8 @@ fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Fai
     if summary.interrupted {
         return Err(interrupted(summary.complete, summary.total));
     }
+    // More seeds or points may be on record than this file asks for.
+    let spec = AgreementSpec::of_folder(&folder)?.unwrap_or(spec);
     let rows = agreement::summarise(&spec, &folder)?;
     let write = |name: &str, text: &str| {
         let path = args.out.join(name);

@@ -64,8 +64,32 @@ impl StudyFolder {
         })
     }
 
+    /// What an uncertainty study has in place of the manifest.
+    pub(super) fn agreement_file(&self) -> PathBuf {
+        self.path.join("agreement.json")
+    }
+
+    /// An error where the folder is an uncertainty study's.
+    pub(super) fn refuse_agreement(&self) -> Result<(), StudyError> {
+        if self.agreement_file().exists() {
+            let message = "an uncertainty study is in this folder; take another one";
+            return Err(StudyError::content(&self.agreement_file(), message));
+        }
+        Ok(())
+    }
+
+    /// An error where the folder is an ordinary study's.
+    pub(super) fn refuse_ordinary(&self) -> Result<(), StudyError> {
+        if self.manifest_file().exists() {
+            let message = "a study of optimisers is in this folder; take another one";
+            return Err(StudyError::content(&self.manifest_file(), message));
+        }
+        Ok(())
+    }
+
     /// Writes the manifest, whole.
     pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StudyError> {
+        self.refuse_agreement()?;
         std::fs::create_dir_all(&self.path).map_err(StudyError::file(&self.path))?;
         let path = self.manifest_file();
         let value = serde_json::to_value(manifest).expect("a manifest is plain data");

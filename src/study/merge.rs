@@ -23,6 +23,7 @@ pub struct MergeSummary {
 /// # Errors
 /// Folders without a study, studies of different names or set-ups, records that contradict each other. Everything is checked before anything is written.
 pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary, StudyError> {
+    out.refuse_agreement()?;
     let mut sources: Vec<(&StudyFolder, Manifest)> = Vec::new();
     if let Some(manifest) = out.manifest()? {
         sources.push((out, manifest));

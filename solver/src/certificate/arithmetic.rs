@@ -12,8 +12,22 @@ impl Bounds {
         Self { low: x, high: x }
     }
 
+    /// What overflowed into no number may be anything.
     fn outward(low: f64, high: f64) -> Self {
-        Self { low: low.next_down(), high: high.next_up() }
+        Self {
+            low: if low.is_nan() { f64::NEG_INFINITY } else { low.next_down() },
+            high: if high.is_nan() { f64::INFINITY } else { high.next_up() },
+        }
+    }
+
+    /// The ends of four products or quotients.
+    fn hull(ends: [f64; 4]) -> Self {
+        if ends.iter().any(|end| end.is_nan()) {
+            return Self::outward(f64::NAN, f64::NAN);
+        }
+        let low = ends.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+        let high = ends.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        Self::outward(low, high)
     }
 
     pub(super) fn add(self, other: Self) -> Self {
@@ -25,20 +39,22 @@ impl Bounds {
     }
 
     pub(super) fn mul(self, other: Self) -> Self {
-        let products =
-            [self.low * other.low, self.low * other.high, self.high * other.low, self.high * other.high];
-        let low = products.iter().fold(f64::INFINITY, |a, &b| a.min(b));
-        let high = products.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        Self::outward(low, high)
+        Self::hull([
+            self.low * other.low,
+            self.low * other.high,
+            self.high * other.low,
+            self.high * other.high,
+        ])
     }
 
     /// Quotient by a positive interval.
     pub(super) fn div_positive(self, other: Self) -> Self {
-        let quotients =
-            [self.low / other.low, self.low / other.high, self.high / other.low, self.high / other.high];
-        let low = quotients.iter().fold(f64::INFINITY, |a, &b| a.min(b));
-        let high = quotients.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        Self::outward(low, high)
+        Self::hull([
+            self.low / other.low,
+            self.low / other.high,
+            self.high / other.low,
+            self.high / other.high,
+        ])
     }
 
     /// Root of the non-negative part.
@@ -57,7 +73,11 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> Bounds {
         magnitude += product.abs();
     }
     let error = 1.01 * (a.len() as f64 + 2.0) * f64::EPSILON * magnitude + f64::MIN_POSITIVE;
-    Bounds::outward(sum - error, sum + error)
+    if error.is_finite() {
+        Bounds::outward(sum - error, sum + error)
+    } else {
+        Bounds::outward(f64::NAN, f64::NAN)
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +96,13 @@ mod tests {
         let zero = one.sub(one);
         assert!(zero.low < 0.0 && zero.high > 0.0);
         assert_eq!(Bounds::exact(-1.0).sqrt().low, 0.0);
+        // Whatever overflows into no number may be anything.
+        let huge = Bounds::exact(1e200).mul(Bounds::exact(1e200));
+        for unknown in
+            [huge.sub(huge), huge.mul(zero), huge.div_positive(huge), dot(&[1e200, -1e200], &[1e200, 1e200])]
+        {
+            assert!(unknown.low <= -f64::MAX && unknown.high >= f64::MAX, "{unknown:?}");
+        }
         // 1e16 + 1 - 1e16 loses the 1 in plain arithmetic; the widened sum holds it.
         let sum = dot(&[1e16, 1.0, -1e16], &[1.0, 1.0, 1.0]);
         assert!(sum.low <= 1.0 && sum.high >= 1.0);

@@ -245,7 +245,7 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Certificate, ProofEnd, Refusal, verify};
+    use super::{Certificate, ProofEnd, ProofNode, Refusal, verify};
     use crate::search::{Problem, SearchOptions, certify, minimize};
     use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
 
@@ -347,6 +347,28 @@ mod tests {
                     assert!(verify(problem, &altered).is_err(), "node {k} widened");
                 }
             }
+        });
+    }
+
+    /// Splits that leave one side empty: many, so that a box kept for each would not fit into memory.
+    #[test]
+    fn endless_splits_are_refused() {
+        with_proof(|problem, certificate| {
+            let split =
+                ProofNode { rounds: Vec::new(), end: ProofEnd::Split { feature: 0, left: vec![u64::MAX] } };
+            let altered = Certificate { nodes: vec![split; 50_000], ..certificate.clone() };
+            assert!(matches!(verify(problem, &altered), Err(Refusal::Node { .. })));
+        });
+    }
+
+    #[test]
+    fn objectives_that_overflow_are_refused() {
+        with_proof(|problem, certificate| {
+            let mut objective = problem.objective().clone();
+            objective.linear[3] = 1e300;
+            let huge = Problem::new(problem.domains(), problem.forest(), &objective);
+            assert!(matches!(verify(&huge, certificate), Err(Refusal::Format(_))));
+            assert!(minimize(&huge, &SearchOptions::default()).is_err());
         });
     }
 

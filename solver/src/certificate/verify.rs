@@ -63,23 +63,31 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
     let root: CellBox = checker.cells.iter().map(|c| vec![true; c.len()]).collect();
     // Children keep what their parent proved useless.
     let alive = checker.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect();
-    let mut stack = vec![State { on: root, alive }];
-    let mut nodes = certificate.nodes.iter().enumerate();
+    // `None` is an empty box: nothing of it is kept, however often a hostile proof splits it.
+    let mut stack = vec![Some(State { on: root, alive })];
+    let mut number = 0;
     while let Some(mut state) = stack.pop() {
-        let Some((number, node)) = nodes.next() else {
-            return Err(Refusal::Format("a node is missing".into()));
-        };
         let refuse = |problem: &str| Refusal::Node { node: number, problem: problem.into() };
-        let mut closed = !checker.filter(&mut state);
+        let node = certificate.nodes.get(number).ok_or_else(|| refuse("it is missing"))?;
+        if state.as_mut().is_some_and(|state| !checker.filter(state)) {
+            state = None;
+        }
         for round in &node.rounds {
-            closed = closed || checker.round(&mut state, round).map_err(refuse)?;
+            if let Some(left) = &mut state
+                && checker.round(left, round).map_err(refuse)?
+            {
+                state = None;
+            }
         }
         match &node.end {
-            ProofEnd::Closed if closed => {}
-            ProofEnd::Closed => return Err(refuse("points may be left below the bound")),
+            ProofEnd::Closed => {
+                if state.is_some() {
+                    return Err(refuse("points may be left below the bound"));
+                }
+            }
             ProofEnd::Enumerated => {
-                if !closed {
-                    checker.enumerate(&state).map_err(refuse)?;
+                if let Some(state) = &state {
+                    checker.enumerate(state).map_err(refuse)?;
                 }
             }
             ProofEnd::Split { feature, left } => {
@@ -87,20 +95,24 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
                 if f >= checker.cells.len() || left.len() != checker.cells[f].len().div_ceil(64) {
                     return Err(refuse("the split does not fit the variables"));
                 }
-                let mut below = State { on: state.on.clone(), alive: state.alive.clone() };
-                let mut above = state;
-                for j in 0..checker.cells[f].len() {
-                    let goes_left = left[j / 64] >> (j % 64) & 1 == 1;
-                    below.on[f][j] &= goes_left;
-                    above.on[f][j] &= !goes_left;
+                for side in [false, true] {
+                    let mut part = state
+                        .as_ref()
+                        .map(|state| State { on: state.on.clone(), alive: state.alive.clone() });
+                    if let Some(part) = &mut part {
+                        for (j, kept) in part.on[f].iter_mut().enumerate() {
+                            *kept &= (left[j / 64] >> (j % 64) & 1 == 1) == side;
+                        }
+                    }
+                    // The left one, which comes first, is pushed last.
+                    stack.push(part.filter(|part| part.on[f].contains(&true)));
                 }
-                stack.push(above);
-                stack.push(below);
             }
         }
+        number += 1;
     }
-    if nodes.next().is_some() {
-        return Err(Refusal::Format("nodes are left over".into()));
+    if number < certificate.nodes.len() {
+        return Err(Refusal::Node { node: number, problem: "the proof ends before it".into() });
     }
     let gap = objective.map_or(0.0, |o| crate::search::relative_gap(o, bound));
     Ok(Verified { objective, bound, gap, nodes: certificate.nodes.len() })
@@ -191,6 +203,10 @@ impl Checker<'_> {
         let (base, costs) = self.linearise(state, round)?;
         let links = self.links(state);
         let values = send(&links, &costs, round.sweeps);
+        let numbers = costs.iter().flatten().chain(values.iter().flatten().flatten());
+        if !(base.is_finite() && numbers.copied().all(f64::is_finite)) {
+            return Err("the numbers overflow");
+        }
         // What an item pays at most, and what the messages of a variable sum to at least.
         let mut reduced: Vec<Vec<f64>> = costs;
         let mut bound = base;

@@ -25,7 +25,7 @@ pub struct SearchOptions {
     pub gap: f64,
     /// Absolute gap `objective - bound` at which an incumbent counts as optimal; `>= 0`, default 1e-9.
     pub absolute_gap: f64,
-    /// Wall-clock limit; `None` (default) for no limit. At least the start heuristics run.
+    /// Wall-clock limit; `None` (default) for no limit. At least the first of the start heuristics runs.
     pub time_limit: Option<Duration>,
     /// Largest number of nodes; `None` (default) for no limit. Checked after each round of subtrees, so a round may exceed it.
     pub node_limit: Option<u64>,
@@ -45,7 +45,7 @@ pub struct SearchOptions {
     pub local_search: bool,
     /// Stops the search soon after it becomes true; default none.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Called after each round and each improved incumbent; default none.
+    /// Called after the start heuristics and after each round; default none.
     pub progress: Option<ProgressCallback>,
 }
 

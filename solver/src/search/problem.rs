@@ -71,6 +71,9 @@ impl LeafLimit {
     }
 }
 
+/// Largest size of an objective: its square and sums over trees stay far from the end of f64.
+const LARGEST: f64 = 1e100;
+
 impl<'a> Problem<'a> {
     /// The plain problem: every point of the domains is allowed.
     pub fn new(domains: &'a [Domain], forest: &'a Forest, objective: &'a LeafObjective) -> Self {
@@ -163,6 +166,23 @@ impl<'a> Problem<'a> {
         region
     }
 
+    /// A bound on the sums that the search forms: of the largest terms of each tree, of the lengths of the vectors, and of the deviation.
+    fn objective_size(&self) -> f64 {
+        let objective = self.objective;
+        let of_trees = |size: &dyn Fn(usize) -> f64| -> f64 {
+            let leaves = |t| self.forest.leaf_offset(t)..self.forest.leaf_offset(t + 1);
+            (0..self.forest.n_trees()).map(|t| leaves(t).map(size).fold(0.0, f64::max)).sum()
+        };
+        let mean = objective.constant.abs() + of_trees(&|leaf| objective.linear[leaf].abs());
+        objective.quadratic.as_ref().map_or(mean, |q| {
+            let length = of_trees(&|leaf| q.row(leaf).iter().map(|v| v * v).sum::<f64>().sqrt());
+            mean.max(length)
+                .max(q.prior_variance)
+                .max(q.kappa.abs())
+                .max(q.kappa.abs() * q.prior_variance.sqrt())
+        })
+    }
+
     /// Checks shapes and numbers.
     pub(crate) fn validate(&self) -> Result<(), SearchError> {
         let refuse = |message: String| Err(SearchError::Problem(message));
@@ -194,6 +214,12 @@ impl<'a> Problem<'a> {
             if q.factor.iter().any(|v| !v.is_finite()) {
                 return refuse("the factor holds a number that is not finite".into());
             }
+        }
+        let size = self.objective_size();
+        if size > LARGEST {
+            return refuse(format!(
+                "the objective can reach the size {size:e}; at most {LARGEST:e} is expected, so that nothing overflows"
+            ));
         }
         for (i, domain) in self.domains.iter().enumerate() {
             let bad = match domain {

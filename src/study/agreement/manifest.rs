@@ -1,7 +1,5 @@
 //! What the folder of an uncertainty study says of itself: the study without its file.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 use super::spec::{AgreementSpec, Targets};
@@ -27,14 +25,10 @@ struct Manifest {
     settings: Settings,
 }
 
-fn manifest_file(folder: &StudyFolder) -> PathBuf {
-    folder.path().join("agreement.json")
-}
-
 impl AgreementSpec {
     /// True when the folder is an uncertainty study's.
     pub fn is_in(folder: &StudyFolder) -> bool {
-        manifest_file(folder).exists()
+        folder.agreement_file().exists()
     }
 
     /// The study of a folder; `None` when there is none.
@@ -42,7 +36,7 @@ impl AgreementSpec {
     /// # Errors
     /// An unreadable or foreign file.
     pub fn of_folder(folder: &StudyFolder) -> Result<Option<Self>, StudyError> {
-        let path = manifest_file(folder);
+        let path = folder.agreement_file();
         let Some(text) = if_there(&path, std::fs::read_to_string(&path))? else { return Ok(None) };
         let refuse = |message: String| StudyError::content(&path, message);
         let manifest: Manifest = serde_json::from_str(&text)
@@ -69,11 +63,12 @@ impl AgreementSpec {
     /// # Errors
     /// A folder with another study, an unreadable or unwritable file.
     pub(super) fn write_into(&self, folder: &StudyFolder) -> Result<(), StudyError> {
+        folder.refuse_ordinary()?;
         let known = Self::of_folder(folder)?;
         let spec = match &known {
             Some(known) => {
                 let differ = |what: &str| {
-                    StudyError::content(&manifest_file(folder), format!("{what}; take another folder"))
+                    StudyError::content(&folder.agreement_file(), format!("{what}; take another folder"))
                 };
                 known.united(self).map_err(|what| differ(&what))?
             }
@@ -91,12 +86,12 @@ impl AgreementSpec {
             settings: spec.settings,
         };
         std::fs::create_dir_all(folder.path()).map_err(StudyError::file(folder.path()))?;
-        let path = manifest_file(folder);
+        let path = folder.agreement_file();
         let value = serde_json::to_value(manifest).expect("a manifest is plain data");
         write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
     }
 
-    /// Both studies as one: functions, points, seeds and ratios are united.
+    /// Both studies as one: functions, points and seeds are united.
     ///
     /// # Errors
     /// What differs, when the two do not belong together.
@@ -108,8 +103,8 @@ impl AgreementSpec {
         if self.name != other.name {
             return Err(format!("the names of the studies are {:?} and {:?}", self.name, other.name));
         }
-        if self.targets != other.targets || self.settings != other.settings {
-            return Err("the studies have other targets or settings".to_owned());
+        if self.targets != other.targets || self.settings != other.settings || self.ratios != other.ratios {
+            return Err("the studies have other targets, ratios or settings".to_owned());
         }
         let mut functions = self.functions.clone();
         functions.extend(other.functions.iter().filter(|f| self.functions.iter().all(|k| k.name != f.name)));
@@ -117,8 +112,10 @@ impl AgreementSpec {
         if self.seeds.is_sorted() && other.seeds.is_sorted() {
             seeds.sort_unstable();
         }
-        let mut ratios = add(&self.ratios, &other.ratios);
-        ratios.sort_by(f64::total_cmp);
-        Ok(Self { functions, points: add(&self.points, &other.points), seeds, ratios, ..self.clone() })
+        let mut points = add(&self.points, &other.points);
+        if self.points.is_sorted() && other.points.is_sorted() {
+            points.sort_unstable();
+        }
+        Ok(Self { functions, points, seeds, ..self.clone() })
     }
 }

@@ -6,12 +6,13 @@ use crate::functions::Benchmark;
 use crate::study::record::mixed;
 use crate::study::{MergeSummary, StudyError, StudyFolder};
 
-/// Merges uncertainty studies into `out`, which counts as the first of them when it holds one already. Functions, points, seeds and ratios are united, and
+/// Merges uncertainty studies into `out`, which counts as the first of them when it holds one already. Functions, points and seeds are united, and
 /// so are the answers of a run.
 ///
 /// # Errors
 /// Folders without such a study, studies that do not belong together, answers that contradict each other. Everything is checked before anything is written.
 pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary, StudyError> {
+    out.refuse_ordinary()?;
     let mut sources = Vec::new();
     if let Some(spec) = AgreementSpec::of_folder(out)? {
         sources.push((out, spec));

@@ -347,7 +347,8 @@ mod tests {
             run(spec, &folder(name), &options(1, None), &|_, _| {}).unwrap()
         };
         made("a", &spec);
-        made("more", &AgreementSpec { seeds: vec![2], ratios: vec![0.6, 0.8], ..spec.clone() });
+        made("more", &AgreementSpec { seeds: vec![2], points: vec![15, 12], ..spec.clone() });
+        made("ratios", &AgreementSpec { ratios: vec![0.6, 0.8], ..spec.clone() });
         let mut other = spec.clone();
         other.settings.kappa = 3.0;
         made("other", &other);
@@ -358,6 +359,7 @@ mod tests {
             assert!(!parts.path().join("out").exists());
         };
         refused(&["a", "other"], "settings");
+        refused(&["a", "ratios"], "ratios");
         refused(&["a", "nowhere"], "nowhere");
         made("b", &spec);
         let path = spec.run_file(&folder("b"), spec.functions[0], 15, 1);
@@ -365,11 +367,21 @@ mod tests {
         altered.records[1].nodes += 1;
         altered.write(&path).unwrap();
         refused(&["a", "b"], "ratio 0.6");
-        // More seeds and ratios: runs that are not complete any more.
+        // More seeds and points.
         let summary = merge(&[folder("a"), folder("more")], &folder("out")).unwrap();
-        assert_eq!((summary.runs, summary.complete), (4, 0));
+        assert_eq!((summary.runs, summary.complete), (6, 6));
         let united = AgreementSpec::of_folder(&folder("out")).unwrap().unwrap();
-        assert_eq!((united.seeds, united.ratios), (vec![1, 2], vec![0.2, 0.6, 0.8, 1.0]));
+        assert_eq!((united.seeds, united.points), (vec![1, 2], vec![15, 12]));
+        // One folder, one kind of study.
+        let text = "iterations = 1\nseeds = [1]\n[[method]]\nname = \"random\"\n[[problem]]\nfunction = \"branin\"\n";
+        let ordinary = crate::study::Spec::from_text(Path::new("o.toml"), text).unwrap();
+        let make = |name: &str| crate::study::run(&ordinary, &folder(name), &options(1, None), &|_| {});
+        assert!(make("a").unwrap_err().to_string().contains("agreement.json"));
+        make("plain").unwrap();
+        assert!(run(&spec, &folder("plain"), &options(1, None), &|_, _| {}).is_err());
+        assert!(merge(&[folder("a")], &folder("plain")).is_err());
+        assert!(crate::study::merge(&[folder("plain")], &folder("a")).is_err());
+        assert!(!AgreementSpec::is_in(&folder("plain")) && folder("a").manifest().unwrap().is_none());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What an uncertainty study is.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -45,16 +47,20 @@ impl AgreementSpec {
         if self.functions.is_empty() {
             return refuse("functions", "the list is empty", "functions = [\"rastrigin\", \"schwefel\"]");
         }
-        if self.points.is_empty() || self.points.iter().any(|n| !(2..=100_000).contains(n)) {
+        let names: BTreeSet<_> = self.functions.iter().map(|f| f.name).collect();
+        if names.len() < self.functions.len() {
+            return refuse("functions", "one stands twice", "distinct functions");
+        }
+        let points: BTreeSet<_> = self.points.iter().collect();
+        let in_range = self.points.iter().all(|n| (2..=100_000).contains(n));
+        if self.points.is_empty() || points.len() < self.points.len() || !in_range {
             return refuse(
                 "points",
-                "a number of training points is out of range",
-                "whole numbers in 2..=100000",
+                "a number of training points is out of range, or stands twice",
+                "distinct whole numbers in 2..=100000",
             );
         }
-        let mut seeds = self.seeds.clone();
-        seeds.sort_unstable();
-        seeds.dedup();
+        let seeds: BTreeSet<_> = self.seeds.iter().collect();
         if self.seeds.is_empty() || seeds.len() < self.seeds.len() {
             return refuse("seeds", "there is none, or one stands twice", "distinct seeds");
         }
@@ -72,6 +78,8 @@ impl AgreementSpec {
             "function": function.name,
             "points": points,
             "targets": self.targets,
+            // The answer for a ratio starts from those for smaller ones.
+            "ratios": self.ratios,
             "settings": self.settings,
         });
         fingerprint(&whole.to_string())
