@@ -56,7 +56,7 @@ impl Attained {
                 Number::Divide(_, b) if spans_zero(of(b)) => UNKNOWN,
                 Number::Divide(a, b) => pairwise(a, b, |a, b| a / b),
                 Number::Negate(a) => monotone(a, |a| -a),
-                Number::Power(a, exponent) if exponent == 2.0 => match monotone(a, |a| a * a) {
+                Number::Power(a, 2.0) => match monotone(a, |a| a * a) {
                     (_, high) if spans_zero(of(a)) => (0.0, high),
                     ends => ends,
                 },
