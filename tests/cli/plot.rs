@@ -134,7 +134,28 @@ fn the_uncertainty_study_runs_resumes_and_draws() {
     assert_eq!(csv.lines().count(), 3, "{csv}");
     parsed(&folder.read("out/agreement-branin-error.svg"));
     parsed(&folder.read("out/agreement-branin-mean.svg"));
-    folder.refused(&["study", "report", "out"], &["out", "study run"]);
+    let run = folder.run(&["study", "report", "out"]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "out/report/report.html"), "{}", run.stderr);
+    assert_eq!(folder.read("out/report/agreement.csv"), csv);
+    assert_eq!(folder.read("out/report/report.html").matches("<svg").count(), 2);
+    folder.refused(&["study", "report", "out", "--baseline", "paper"], &["out", "--baseline"]);
+    for shard in ["1/2", "2/2"] {
+        let part = format!("part{}", &shard[..1]);
+        let run = folder.run(&["study", "run", "s.toml", "--out", &part, "--shard", shard]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    }
+    let run = folder.run(&["study", "merge", "part1", "part2", "--out", "merged"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(folder.run(&["study", "report", "merged"]).code, 0);
+    assert_eq!(folder.read("merged/report/report.html"), folder.read("out/report/report.html"));
+    let ordinary =
+        "iterations = 1\nseeds = [1]\n[[method]]\nname = \"random\"\n[[problem]]\nfunction = \"branin\"\n";
+    folder.write("ordinary.toml", ordinary);
+    folder.refused(&["study", "run", "ordinary.toml", "--out", "out"], &["out", "agreement.json"]);
+    assert_eq!(folder.run(&["study", "run", "ordinary.toml", "--out", "plain"]).code, 0);
+    folder.refused(&["study", "run", "s.toml", "--out", "plain"], &["plain", "study.json"]);
+    folder.refused(&["study", "merge", "part1", "--out", "plain"], &["plain", "study.json"]);
+    folder.refused(&["study", "merge", "plain", "--out", "out"], &["plain", "uncertainty study"]);
     folder.write("other.toml", spec.replace("n_trees = 8", "n_trees = 9"));
     let run = folder.run(&["study", "run", "other.toml", "--out", "out"]);
     assert_eq!(run.code, 2, "results of other settings are not mixed: {}", run.stdout);

@@ -71,12 +71,22 @@ struct Search<'a> {
     queue: BinaryHeap<Queued>,
     /// Memory of the queue's whole nodes.
     whole_bytes: usize,
+    most_whole_bytes: usize,
     numbers: u64,
     nodes: u64,
 }
 
 /// Runs the search on a checked problem.
 pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
+    run_within(problem, options, WHOLE_BYTES)
+}
+
+/// The same, with other memory for the nodes that wait as they were left.
+fn run_within(
+    problem: &Problem<'_>,
+    options: &SearchOptions,
+    most_whole_bytes: usize,
+) -> Result<Report, SearchError> {
     let started = Instant::now();
     let mut search = Search {
         problem,
@@ -86,6 +96,7 @@ pub(crate) fn run(problem: &Problem<'_>, options: &SearchOptions) -> Result<Repo
         undecided: Undecided::default(),
         queue: BinaryHeap::new(),
         whole_bytes: 0,
+        most_whole_bytes,
         numbers: 0,
         nodes: 0,
     };
@@ -140,7 +151,7 @@ fn each_of<T: Send, R: Send>(
 impl Search<'_> {
     fn push(&mut self, node: OpenNode) {
         let bytes = node.bytes();
-        let whole = self.whole_bytes + bytes <= WHOLE_BYTES;
+        let whole = self.whole_bytes + bytes <= self.most_whole_bytes;
         let node = if whole {
             self.whole_bytes += bytes;
             node
@@ -337,5 +348,55 @@ impl Search<'_> {
             seconds: self.started.elapsed().as_secs_f64(),
             threads: options.threads,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_within;
+    use crate::search::{Problem, SearchOptions, Status};
+    use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
+
+    /// Whether nodes wait whole, built again, or some of each: the same answer, and on any number of threads the same nodes.
+    #[test]
+    fn the_answer_does_not_depend_on_the_memory_for_waiting_nodes() {
+        let domains = [const { Domain::Continuous { lower: 0.0, upper: 1.0 } }; 4];
+        let tree = |t: usize| {
+            let split = |k: usize, left, right| Node::Split {
+                feature: (t + k) % 4,
+                rule: Rule::Threshold(((t * 5 + k * 3) % 23) as f64 / 23.0 + 0.02),
+                left,
+                right,
+            };
+            let leaf = |leaf| Node::Leaf { leaf, value: 0.0 };
+            let nodes =
+                vec![split(0, 1, 4), split(1, 2, 3), leaf(0), leaf(1), split(2, 5, 6), leaf(2), leaf(3)];
+            Tree { nodes }
+        };
+        let forest = Forest::new((0..40).map(tree).collect(), &domains).unwrap();
+        let wave = |k: usize| ((k * 7919) % 1013) as f64 / 1013.0 - 0.5;
+        let n = forest.n_leaves();
+        let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
+        let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
+        let linear = (0..n).map(|k| wave(3 * k)).collect();
+        let objective = LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) };
+        let problem = Problem::new(&domains, &forest, &objective);
+        let mut answers = Vec::new();
+        for most_whole_bytes in [0, 20_000, usize::MAX] {
+            let reports = [1, 2].map(|threads| {
+                let options = SearchOptions { threads, local_search: false, ..SearchOptions::default() };
+                run_within(&problem, &options, most_whole_bytes).unwrap()
+            });
+            let [one, two] = reports.map(|report| {
+                assert_eq!(report.status, Status::Optimal);
+                let best = report.incumbent.unwrap();
+                (best.x, best.objective, report.best_bound, report.nodes)
+            });
+            assert_eq!(one, two);
+            assert!(one.3 > 50, "only {} nodes", one.3);
+            answers.push(one);
+        }
+        let best = answers[0].1;
+        assert!(answers.iter().all(|answer| (answer.1 - best).abs() <= 1e-4 * best.abs()), "{answers:?}");
     }
 }
