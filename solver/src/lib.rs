@@ -16,6 +16,8 @@ pub mod objective;
 pub mod qp;
 pub mod region;
 pub mod search;
+#[cfg(test)]
+mod testing;
 
 pub use domain::{Domain, Grid};
 pub use forest::{Forest, ForestError, Node, Rule, Tree};

@@ -10,7 +10,6 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
-use crate::file::write_whole;
 use crate::study::agreement::{self, AgreementSpec};
 use crate::study::{self, Event, ReportOptions, RunOptions, Spec, StudyError, StudyFolder};
 
@@ -191,17 +190,7 @@ fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Fai
     if summary.interrupted {
         return Err(interrupted(summary.complete, summary.total));
     }
-    // More seeds or points may be on record than this file asks for.
-    let spec = AgreementSpec::of_folder(&folder)?.unwrap_or(spec);
-    let rows = agreement::summarise(&spec, &folder)?;
-    let write = |name: &str, text: &str| {
-        let path = args.out.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|e| Failure::file(&path, e))
-    };
-    write("agreement.csv", &agreement::summary_csv(&rows))?;
-    for (name, chart) in agreement::charts(&spec, &rows) {
-        write(&format!("{name}.svg"), &chart.svg())?;
-    }
+    agreement::draw(&folder)?;
     writeln!(
         output,
         "{} of {} runs complete; summary and figures in {}",

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::StudyError;
 use super::manifest::{FORMAT, Manifest};
 use crate::file::write_whole;
@@ -46,15 +49,7 @@ impl StudyFolder {
     /// # Errors
     /// An unreadable or foreign file.
     pub fn manifest(&self) -> Result<Option<Manifest>, StudyError> {
-        let path = self.manifest_file();
-        let Some(text) = if_there(&path, std::fs::read_to_string(&path))? else { return Ok(None) };
-        let manifest: Manifest = serde_json::from_str(&text)
-            .map_err(|e| StudyError::content(&path, format!("this is no study of leafgp: {e}")))?;
-        if manifest.format != FORMAT {
-            let message = format!("format {} is not format {FORMAT}", manifest.format);
-            return Err(StudyError::content(&path, message));
-        }
-        Ok(Some(manifest))
+        read_json(&self.manifest_file(), "study", |manifest: &Manifest| manifest.format)
     }
 
     /// The manifest of a folder that must be a study's.
@@ -90,10 +85,29 @@ impl StudyFolder {
     /// Writes the manifest, whole.
     pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StudyError> {
         self.refuse_agreement()?;
+        self.write_json(&self.manifest_file(), manifest)
+    }
+
+    /// Writes what says what the study is, whole.
+    pub(super) fn write_json(&self, path: &Path, manifest: &impl Serialize) -> Result<(), StudyError> {
         std::fs::create_dir_all(&self.path).map_err(StudyError::file(&self.path))?;
-        let path = self.manifest_file();
         let value = serde_json::to_value(manifest).expect("a manifest is plain data");
-        write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
+        write_whole(path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(path))
+    }
+}
+
+/// Reads what says what a study is; `None` when there is no such file.
+pub(super) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    what: &str,
+    format: impl Fn(&T) -> u32,
+) -> Result<Option<T>, StudyError> {
+    let Some(text) = if_there(path, std::fs::read_to_string(path))? else { return Ok(None) };
+    let manifest = serde_json::from_str(&text)
+        .map_err(|e| StudyError::content(path, format!("this is no {what} of leafgp: {e}")))?;
+    match format(&manifest) {
+        FORMAT => Ok(Some(manifest)),
+        other => Err(StudyError::content(path, format!("format {other} is not format {FORMAT}"))),
     }
 }
 

@@ -24,6 +24,7 @@ const INITIAL: usize = 5;
 const SAMPLES: usize = 2000;
 /// Seconds for one answer of an external process.
 const ANSWER_TIMEOUT: f64 = 600.0;
+
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     LeafGp,

@@ -247,33 +247,12 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
 mod tests {
     use super::{Certificate, ProofEnd, ProofNode, Refusal, verify};
     use crate::search::{Problem, SearchOptions, certify, minimize};
-    use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
+    use crate::testing::{crossing_trees, wave};
+    use crate::{LeafObjective, Quadratic};
 
     /// Twelve small trees on three variables with thresholds apart: a proof of several nodes, for a deviation that is maximised and one that is minimised.
     fn with_proof(test: impl Fn(&Problem<'_>, &Certificate)) {
-        let domains = [const { Domain::Continuous { lower: 0.0, upper: 1.0 } }; 3];
-        let tree = |t: usize| {
-            let split = |k: usize, left, right| Node::Split {
-                feature: (t + k) % 3,
-                rule: Rule::Threshold(((t * 5 + k * 3) % 11) as f64 / 11.0 + 0.04),
-                left,
-                right,
-            };
-            let leaf = |leaf| Node::Leaf { leaf, value: 0.0 };
-            Tree {
-                nodes: vec![
-                    split(0, 1, 4),
-                    split(1, 2, 3),
-                    leaf(0),
-                    leaf(1),
-                    split(2, 5, 6),
-                    leaf(2),
-                    leaf(3),
-                ],
-            }
-        };
-        let forest = Forest::new((0..12).map(tree).collect(), &domains).unwrap();
-        let wave = |k: usize| ((k * 7919) % 1013) as f64 / 1013.0 - 0.5;
+        let (domains, forest) = crossing_trees(12, 3, 11);
         let n = forest.n_leaves();
         for kappa in [1.5, -1.5] {
             let quadratic = Quadratic {

@@ -60,11 +60,11 @@ pub(super) fn secant(q: &Quadratic, vectors: &[Vec<Option<&[f64]>>]) -> (f64, Ve
 mod tests {
     use super::secant;
     use crate::objective::{LeafObjective, Quadratic};
+    use crate::testing::wave;
 
     /// Over every choice of leaves the sum of the parts stays at or below the weighted deviation, also where the vectors exceed the prior.
     #[test]
     fn the_sum_of_the_parts_is_a_lower_bound() {
-        let wave = |k: usize| ((k * 7919 + 31) % 1013) as f64 / 1013.0 - 0.5;
         for (case, scale) in [0.05, 0.2, 0.5, 1.0].into_iter().enumerate() {
             let factor = (0..11 * 4).map(|k| scale * wave(k + 100 * case)).collect();
             let quadratic = Quadratic { kappa: -1.7, prior_variance: 1.0, dim: 4, factor };

@@ -36,6 +36,7 @@ struct Checker<'a> {
 }
 
 /// A node under examination: the box, and the leaves (numbers within their tree's list) still possible.
+#[derive(Clone)]
 struct State {
     on: CellBox,
     alive: Vec<Vec<usize>>,
@@ -95,10 +96,7 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
                 if f >= checker.cells.len() || left.len() != checker.cells[f].len().div_ceil(64) {
                     return Err(refuse("the split does not fit the variables"));
                 }
-                for side in [false, true] {
-                    let mut part = state
-                        .as_ref()
-                        .map(|state| State { on: state.on.clone(), alive: state.alive.clone() });
+                for (side, mut part) in [(false, state.clone()), (true, state)] {
                     if let Some(part) = &mut part {
                         for (j, kept) in part.on[f].iter_mut().enumerate() {
                             *kept &= (left[j / 64] >> (j % 64) & 1 == 1) == side;

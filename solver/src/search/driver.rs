@@ -355,26 +355,13 @@ impl Search<'_> {
 mod tests {
     use super::run_within;
     use crate::search::{Problem, SearchOptions, Status};
-    use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
+    use crate::testing::{crossing_trees, wave};
+    use crate::{LeafObjective, Quadratic};
 
     /// Whether nodes wait whole, built again, or some of each: the same answer, and on any number of threads the same nodes.
     #[test]
     fn the_answer_does_not_depend_on_the_memory_for_waiting_nodes() {
-        let domains = [const { Domain::Continuous { lower: 0.0, upper: 1.0 } }; 4];
-        let tree = |t: usize| {
-            let split = |k: usize, left, right| Node::Split {
-                feature: (t + k) % 4,
-                rule: Rule::Threshold(((t * 5 + k * 3) % 23) as f64 / 23.0 + 0.02),
-                left,
-                right,
-            };
-            let leaf = |leaf| Node::Leaf { leaf, value: 0.0 };
-            let nodes =
-                vec![split(0, 1, 4), split(1, 2, 3), leaf(0), leaf(1), split(2, 5, 6), leaf(2), leaf(3)];
-            Tree { nodes }
-        };
-        let forest = Forest::new((0..40).map(tree).collect(), &domains).unwrap();
-        let wave = |k: usize| ((k * 7919) % 1013) as f64 / 1013.0 - 0.5;
+        let (domains, forest) = crossing_trees(40, 4, 23);
         let n = forest.n_leaves();
         let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
         let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };

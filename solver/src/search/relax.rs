@@ -194,6 +194,5 @@ pub(crate) fn relax_concave(
     let margin = summation_margin(model, magnitude + node.mean.abs() + weight * prior.sqrt())
         + weight * slope * rounding;
     let secant = node.mean + weight * (low + slope * (top - fixed_sq)) - margin;
-    // The deviation is never below `low`, whatever the secant says.
     Relaxation { base: secant, curvature: 0.0 }
 }

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::spec::{AgreementSpec, Targets};
-use crate::file::write_whole;
 use crate::functions;
 use crate::problem::Settings;
-use crate::study::folder::if_there;
+use crate::study::folder::read_json;
 use crate::study::manifest::FORMAT;
 use crate::study::{StudyError, StudyFolder};
 
@@ -37,13 +36,9 @@ impl AgreementSpec {
     /// An unreadable or foreign file.
     pub fn of_folder(folder: &StudyFolder) -> Result<Option<Self>, StudyError> {
         let path = folder.agreement_file();
-        let Some(text) = if_there(&path, std::fs::read_to_string(&path))? else { return Ok(None) };
+        let read = read_json(&path, "uncertainty study", |manifest: &Manifest| manifest.format)?;
+        let Some(manifest) = read else { return Ok(None) };
         let refuse = |message: String| StudyError::content(&path, message);
-        let manifest: Manifest = serde_json::from_str(&text)
-            .map_err(|e| refuse(format!("this is no uncertainty study of leafgp: {e}")))?;
-        if manifest.format != FORMAT {
-            return Err(refuse(format!("format {} is not format {FORMAT}", manifest.format)));
-        }
         let functions = manifest.functions.iter().map(|name| functions::find(name));
         let spec = Self {
             name: manifest.name,
@@ -67,10 +62,10 @@ impl AgreementSpec {
         let known = Self::of_folder(folder)?;
         let spec = match &known {
             Some(known) => {
-                let differ = |what: &str| {
+                let differ = |what| {
                     StudyError::content(&folder.agreement_file(), format!("{what}; take another folder"))
                 };
-                known.united(self).map_err(|what| differ(&what))?
+                known.united(self).map_err(differ)?
             }
             None => self.clone(),
         };
@@ -85,10 +80,7 @@ impl AgreementSpec {
             targets: spec.targets,
             settings: spec.settings,
         };
-        std::fs::create_dir_all(folder.path()).map_err(StudyError::file(folder.path()))?;
-        let path = folder.agreement_file();
-        let value = serde_json::to_value(manifest).expect("a manifest is plain data");
-        write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
+        folder.write_json(&folder.agreement_file(), &manifest)
     }
 
     /// Both studies as one: functions, points and seeds are united.
@@ -96,9 +88,14 @@ impl AgreementSpec {
     /// # Errors
     /// What differs, when the two do not belong together.
     pub(super) fn united(&self, other: &Self) -> Result<Self, String> {
-        fn add<T: Clone + PartialEq>(known: &[T], more: &[T]) -> Vec<T> {
+        /// Ascending when both are.
+        fn add<T: Copy + Ord>(known: &[T], more: &[T]) -> Vec<T> {
             let new = more.iter().filter(|item| !known.contains(item));
-            known.iter().chain(new).cloned().collect()
+            let mut all: Vec<T> = known.iter().chain(new).copied().collect();
+            if known.is_sorted() && more.is_sorted() {
+                all.sort_unstable();
+            }
+            all
         }
         if self.name != other.name {
             return Err(format!("the names of the studies are {:?} and {:?}", self.name, other.name));
@@ -108,14 +105,7 @@ impl AgreementSpec {
         }
         let mut functions = self.functions.clone();
         functions.extend(other.functions.iter().filter(|f| self.functions.iter().all(|k| k.name != f.name)));
-        let mut seeds = add(&self.seeds, &other.seeds);
-        if self.seeds.is_sorted() && other.seeds.is_sorted() {
-            seeds.sort_unstable();
-        }
-        let mut points = add(&self.points, &other.points);
-        if self.points.is_sorted() && other.points.is_sorted() {
-            points.sort_unstable();
-        }
+        let (points, seeds) = (add(&self.points, &other.points), add(&self.seeds, &other.seeds));
         Ok(Self { functions, points, seeds, ..self.clone() })
     }
 }

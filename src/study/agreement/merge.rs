@@ -1,8 +1,8 @@
 //! Shards and parts of an uncertainty study into one folder.
 
 use super::record::{AgreementRecord, AgreementRun};
+use super::run::Run;
 use super::spec::AgreementSpec;
-use crate::functions::Benchmark;
 use crate::study::record::mixed;
 use crate::study::{MergeSummary, StudyError, StudyFolder};
 
@@ -39,18 +39,14 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
     }
     let mut summary = MergeSummary::default();
     let mut runs = Vec::new();
-    for &function in &united.functions {
-        for &points in &united.points {
-            for &seed in &united.seeds {
-                let Some(run) = united_run(&sources, &united, (function, points, seed))? else { continue };
-                summary.runs += 1;
-                summary.complete += usize::from(run.records.len() >= united.ratios.len());
-                runs.push((united.run_file(out, function, points, seed), run));
-            }
-        }
+    for run in united.all_runs() {
+        let Some(record) = united_run(&sources, &united, run)? else { continue };
+        summary.runs += 1;
+        summary.complete += usize::from(record.records.len() >= united.ratios.len());
+        runs.push((united.run_file(out, run.function, run.points, run.seed), record));
     }
-    for (path, run) in runs {
-        run.write(&path)?;
+    for (path, record) in runs {
+        record.write(&path)?;
     }
     united.write_into(out)?;
     Ok(summary)
@@ -60,7 +56,7 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
 fn united_run(
     sources: &[(&StudyFolder, AgreementSpec)],
     spec: &AgreementSpec,
-    (function, points, seed): (&Benchmark, usize, u64),
+    Run { function, points, seed }: Run,
 ) -> Result<Option<AgreementRun>, StudyError> {
     let header = spec.header(function, points, seed);
     let mut records: Option<Vec<AgreementRecord>> = None;

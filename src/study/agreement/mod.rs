@@ -19,7 +19,7 @@ mod summary;
 
 pub use merge::merge;
 pub use record::{AgreementRecord, AgreementRun};
-pub use report::report;
+pub use report::{draw, report};
 pub use run::{AgreementSummary, run};
 pub use spec::{AgreementSpec, Targets};
 pub use summary::{AgreementRow, charts, summarise, summary_csv};

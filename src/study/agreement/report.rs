@@ -16,34 +16,57 @@ use crate::study::{ReportSummary, StudyError, StudyFolder};
 /// # Errors
 /// A folder without an uncertainty study, damaged runs, an unwritable folder. Nothing is written before everything was read.
 pub fn report(folder: &StudyFolder, out: &Path) -> Result<ReportSummary, StudyError> {
-    let none = || StudyError::content(folder.path(), "there is no uncertainty study in this folder");
-    let spec = AgreementSpec::of_folder(folder)?.ok_or_else(none)?;
-    let summary = completeness(&spec, folder)?;
-    let rows = summarise(&spec, folder)?;
-    let charts: Vec<(String, String)> =
-        charts(&spec, &rows).into_iter().map(|(name, chart)| (name, chart.svg())).collect();
-    let page = page(&spec, &rows, &charts, summary);
-    let mut files = vec![("agreement.csv".to_owned(), summary_csv(&rows)), ("report.html".to_owned(), page)];
-    files.extend(charts.into_iter().map(|(name, svg)| (format!("{name}.svg"), svg)));
+    let figures = Figures::of(folder)?;
+    let summary = completeness(&figures.spec, folder)?;
+    let page = page(&figures.spec, &figures.rows, &figures.charts, summary);
     std::fs::create_dir_all(out).map_err(StudyError::file(out))?;
-    for (name, text) in files {
-        let path = out.join(name);
-        write_whole(&path, text.as_bytes()).map_err(StudyError::file(&path))?;
-    }
+    figures.write(out)?;
+    let path = out.join("report.html");
+    write_whole(&path, page.as_bytes()).map_err(StudyError::file(&path))?;
     Ok(summary)
+}
+
+/// Writes summary and figures of what is on record into the study's own folder.
+///
+/// # Errors
+/// As [`report`].
+pub fn draw(folder: &StudyFolder) -> Result<(), StudyError> {
+    Figures::of(folder)?.write(folder.path())
+}
+
+/// What is drawn of a study.
+struct Figures {
+    spec: AgreementSpec,
+    rows: Vec<AgreementRow>,
+    /// File name without ending, and SVG.
+    charts: Vec<(String, String)>,
+}
+
+impl Figures {
+    fn of(folder: &StudyFolder) -> Result<Self, StudyError> {
+        let none = || StudyError::content(folder.path(), "there is no uncertainty study in this folder");
+        let spec = AgreementSpec::of_folder(folder)?.ok_or_else(none)?;
+        let rows = summarise(&spec, folder)?;
+        let charts = charts(&spec, &rows).into_iter().map(|(name, chart)| (name, chart.svg())).collect();
+        Ok(Self { spec, rows, charts })
+    }
+
+    fn write(&self, out: &Path) -> Result<(), StudyError> {
+        let write = |name: &str, text: &str| {
+            let path = out.join(name);
+            write_whole(&path, text.as_bytes()).map_err(StudyError::file(&path))
+        };
+        write("agreement.csv", &summary_csv(&self.rows))?;
+        self.charts.iter().try_for_each(|(name, svg)| write(&format!("{name}.svg"), svg))
+    }
 }
 
 fn completeness(spec: &AgreementSpec, folder: &StudyFolder) -> Result<ReportSummary, StudyError> {
     let mut summary = ReportSummary { complete: 0, planned: 0 };
-    for function in &spec.functions {
-        for &points in &spec.points {
-            for &seed in &spec.seeds {
-                let run = AgreementRun::read(&spec.run_file(folder, function, points, seed))?;
-                summary.planned += 1;
-                summary.complete +=
-                    usize::from(run.is_some_and(|run| run.records.len() >= spec.ratios.len()));
-            }
-        }
+    for run in spec.all_runs() {
+        let record = AgreementRun::read(&spec.run_file(folder, run.function, run.points, run.seed))?;
+        summary.planned += 1;
+        summary.complete += usize::from(record.is_some_and(|r| r.records.len() >= spec.ratios.len()));
     }
     Ok(summary)
 }

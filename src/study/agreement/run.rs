@@ -35,15 +35,15 @@ pub struct AgreementSummary {
 
 /// One run of a study.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    function: &'static Benchmark,
-    points: usize,
-    seed: u64,
+pub(super) struct Run {
+    pub(super) function: &'static Benchmark,
+    pub(super) points: usize,
+    pub(super) seed: u64,
 }
 
 impl AgreementSpec {
-    /// The runs of the part asked for, seed by seed.
-    fn runs(&self, options: &RunOptions) -> Vec<Run> {
+    /// All runs, seed by seed.
+    pub(super) fn all_runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
         for &seed in &self.seeds {
             for &points in &self.points {
@@ -52,8 +52,13 @@ impl AgreementSpec {
                 }
             }
         }
+        runs
+    }
+
+    /// The runs of the part asked for.
+    fn runs(&self, options: &RunOptions) -> Vec<Run> {
         let of_shard = |k: usize| options.shard.is_none_or(|shard| shard.holds(k));
-        runs.into_iter().enumerate().filter(|(k, _)| of_shard(*k)).map(|(_, run)| run).collect()
+        self.all_runs().into_iter().enumerate().filter(|(k, _)| of_shard(*k)).map(|(_, run)| run).collect()
     }
 
     /// How many answers [`run`] has still to find.
