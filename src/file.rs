@@ -1,4 +1,4 @@
-//! Files that are complete or not there.
+//! Files that are complete or not there: written beside their target, synchronised, renamed.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,7 +30,10 @@ pub(crate) fn write_beside(target: &Path, content: &[u8]) -> io::Result<NamedTem
 }
 
 /// Replaces a file as a whole: a reader never sees half of it, and a failed write leaves what was there.
-pub(crate) fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// The folder cannot be written to, or the disk is full.
+pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
     write_beside(target, content)?.persist(target).map_err(|error| error.error)?;
     Ok(())
 }

@@ -3,17 +3,13 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
 pub mod acquisition;
-pub mod cli;
 pub mod engine;
-mod file;
-pub mod functions;
+pub mod file;
 pub mod gbdt;
 pub mod gp;
 pub mod history;
 pub mod instance;
-pub mod plot;
 pub mod problem;
-pub mod study;
 pub mod table;
 
 pub use leafgp_solver as solver;

@@ -1,8 +1,8 @@
 //! Fitted tree ensembles as plain data, checked once on entry.
 
-use crate::domain::Domain;
-use crate::level_set::LevelSet;
-use crate::region::{Range, Region};
+use leafgp_constraints::Domain;
+use leafgp_constraints::LevelSet;
+use leafgp_constraints::{Range, Region};
 
 /// The question a split asks.
 #[derive(Clone, Debug, PartialEq)]

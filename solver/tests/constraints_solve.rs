@@ -1,5 +1,6 @@
 //! The branch-and-bound under random constraint sets over the whole grammar, against plain enumeration of a small discrete space.
 
+#[path = "../../constraints/tests/support/mod.rs"]
 mod constraints_support;
 mod support;
 

@@ -26,8 +26,7 @@ pub use agreement::{MeanWithinAgreement, mean_within_agreement};
 pub use among::Choice;
 pub use ask::Context;
 pub use error::EngineError;
-pub use evaluate::{Command, Evaluate, Evaluation, FunctionEvaluator};
-pub(crate) use evaluate::{keep_tail, shell, stop};
+pub use evaluate::{Evaluate, Evaluation};
 pub use permutation::permutation_importances;
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,

@@ -1,6 +1,7 @@
 //! How a table is written: separator, decimal mark, line ends, byte-order mark.
 
-use crate::problem::{format_number, parse_number};
+use crate::problem::format_number;
+use crate::problem::reading::parse_number;
 
 use super::document::{records, unquoted};
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use leafgp_solver::constraints::Tolerance;
 
-use crate::problem::{Kind, Problem, STATUS_COLUMN, hint};
+use crate::problem::reading::hint;
+use crate::problem::{Kind, Problem, STATUS_COLUMN};
 
 use super::dialect::{find_decimal, find_delimiter, find_newline};
 use super::document::{Record, quoted, records, unquoted};

@@ -37,12 +37,8 @@ pub(crate) fn field_name(name: &str) -> String {
 }
 
 impl ProblemError {
-    /// An error about a field, without a place.
-    pub(crate) fn new(
-        field: impl Into<String>,
-        message: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    /// A mistake in a field (a path such as `variables.x.bounds`; empty for the whole file): what is wrong, and what was expected.
+    pub fn new(field: impl Into<String>, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into(), expected: expected.into(), ..Self::default() }
     }
 

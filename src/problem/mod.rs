@@ -21,14 +21,19 @@ pub use builder::ProblemBuilder;
 pub(crate) use builder::STATUS_COLUMN;
 pub use error::ProblemError;
 pub use number::format_number;
-pub(crate) use number::parse_number;
 pub use settings::{DesignSettings, PointChoice, Preset, Settings, SolverSettings};
-pub(crate) use spelling::hint;
+use source::Source;
 pub use variable::{Kind, Scale, ValueError, Variable};
 
-pub(crate) use settings_table::overlay_settings;
-pub(crate) use source::Source;
-pub(crate) use table::{Located, Reader, join};
+/// Reading TOML documents so that every mistake is named with file, line, field and what was expected: problem files, and the documents of
+/// other crates (studies).
+pub mod reading {
+    pub use super::number::parse_number;
+    pub use super::settings_table::overlay_settings;
+    pub use super::source::Source;
+    pub use super::spelling::hint;
+    pub use super::table::{Located, Reader, join};
+}
 
 /// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -22,7 +22,7 @@ pub fn format_number(x: f64) -> String {
 }
 
 /// Reads a finite number; spaces around it are ignored.
-pub(crate) fn parse_number(text: &str) -> Option<f64> {
+pub fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     // `from_str` also takes "inf", "nan" and "infinity": no measurement is called that.
     let numeric = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));

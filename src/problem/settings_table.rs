@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Located<'_>) -> Result<Set
 
 /// Puts a table of settings over existing ones. A preset in it exchanges what presets decide (kappa, point, trees, process) before the other keys count. Ranges are
 /// checked here, at the place of each field.
-pub(crate) fn overlay_settings(
+pub fn overlay_settings(
     reader: &mut Reader<'_>,
     path: &str,
     section: &Located<'_>,

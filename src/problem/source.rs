@@ -7,7 +7,7 @@ use super::ProblemError;
 
 /// The text of a problem file.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub struct Source {
     file: PathBuf,
     text: String,
 }
@@ -17,7 +17,7 @@ const EXCERPT_WIDTH: usize = 100;
 
 impl Source {
     /// Reads a file; a byte-order mark is dropped.
-    pub(crate) fn read(file: &Path) -> Result<Self, ProblemError> {
+    pub fn read(file: &Path) -> Result<Self, ProblemError> {
         let refuse = |message: String, expected: &str| ProblemError {
             file: Some(file.to_owned()),
             ..ProblemError::new("", message, expected)
@@ -34,15 +34,18 @@ impl Source {
         Ok(Self::new(file, &text))
     }
 
-    pub(crate) fn new(file: &Path, text: &str) -> Self {
+    /// A text as if read from a file of that name.
+    pub fn new(file: &Path, text: &str) -> Self {
         Self { file: file.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(text).to_owned() }
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// The whole text.
+    pub fn text(&self) -> &str {
         &self.text
     }
 
-    pub(crate) fn file(&self) -> &Path {
+    /// The name of the file.
+    pub fn file(&self) -> &Path {
         &self.file
     }
 
@@ -54,7 +57,7 @@ impl Source {
     }
 
     /// Puts file, position and excerpt of `span` into an error.
-    pub(crate) fn locate(&self, error: ProblemError, span: &Range<usize>) -> ProblemError {
+    pub fn locate(&self, error: ProblemError, span: &Range<usize>) -> ProblemError {
         let start = span.start.min(self.text.len());
         let (line, column) = self.position(start);
         let content = self.text.lines().nth(line - 1).unwrap_or("");
@@ -74,7 +77,7 @@ impl Source {
 
     /// The byte range in the file of a part of a string whose TOML token spans `token` and whose decoded value is `decoded`. `None` when
     /// escapes make the two differ.
-    pub(crate) fn inside_string(
+    pub fn inside_string(
         &self,
         token: &Range<usize>,
         decoded: &str,

@@ -11,11 +11,11 @@ use super::source::Source;
 use super::{ProblemError, spelling};
 
 /// A value with its place.
-pub(crate) type Located<'a> = Spanned<DeValue<'a>>;
+pub type Located<'a> = Spanned<DeValue<'a>>;
 
 /// Reads values and remembers where each field stands, so that later checks can say where.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     source: &'a Source,
     /// What the file is, for messages.
     document: &'static str,
@@ -24,12 +24,13 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(source: &'a Source, document: &'static str) -> Self {
+    /// Reads the tables of a source; `document` is what messages call it (`problem file`).
+    pub fn new(source: &'a Source, document: &'static str) -> Self {
         Self { source, document, spans: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
     /// An error about `field` at `span`.
-    pub(crate) fn refuse(
+    pub fn refuse(
         &self,
         span: &Range<usize>,
         field: &str,
@@ -39,12 +40,13 @@ impl<'a> Reader<'a> {
         self.source.locate(ProblemError::new(field, message, expected), span)
     }
 
-    pub(crate) fn remember(&mut self, field: &str, span: Range<usize>) {
+    /// Where a field stood, for mistakes that are found later.
+    pub fn remember(&mut self, field: &str, span: Range<usize>) {
         self.spans.insert(field.to_owned(), span);
     }
 
     /// Adds the place to an error of a later check: that of its field, or of the innermost enclosing one.
-    pub(crate) fn locate(&self, error: ProblemError) -> ProblemError {
+    pub fn locate(&self, error: ProblemError) -> ProblemError {
         let mut field = error.field.as_str();
         let span = loop {
             if let Some(span) = self.spans.get(field) {
@@ -67,12 +69,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses every key that is not in `known`, with the nearest known one.
-    pub(crate) fn check_keys(
-        &self,
-        table: &DeTable<'_>,
-        path: &str,
-        known: &[&str],
-    ) -> Result<(), ProblemError> {
+    pub fn check_keys(&self, table: &DeTable<'_>, path: &str, known: &[&str]) -> Result<(), ProblemError> {
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             if known.contains(&name) {
@@ -88,7 +85,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of constraints after a `[table]` belongs, for TOML, to that table.
-    pub(crate) fn check_misplaced_list(
+    pub fn check_misplaced_list(
         &self,
         key: &str,
         value: &Located<'_>,
@@ -104,12 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string.
-    pub(crate) fn text(
-        &mut self,
-        field: &str,
-        value: &Located<'_>,
-        example: &str,
-    ) -> Result<String, ProblemError> {
+    pub fn text(&mut self, field: &str, value: &Located<'_>, example: &str) -> Result<String, ProblemError> {
         self.remember(field, value.span());
         match value.get_ref().as_str() {
             Some(text) => {
@@ -126,7 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string out of a fixed set.
-    pub(crate) fn word<T: Copy>(
+    pub fn word<T: Copy>(
         &mut self,
         field: &str,
         value: &Located<'_>,
@@ -141,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A truth value.
-    pub(crate) fn boolean(&mut self, field: &str, value: &Located<'_>) -> Result<bool, ProblemError> {
+    pub fn boolean(&mut self, field: &str, value: &Located<'_>) -> Result<bool, ProblemError> {
         self.remember(field, value.span());
         value.get_ref().as_bool().ok_or_else(|| {
             let message = format!("found {}", described(value.get_ref()));
@@ -150,7 +142,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A finite number that f64 holds as written, up to rounding of decimals.
-    pub(crate) fn number(&mut self, field: &str, value: &Located<'_>) -> Result<f64, ProblemError> {
+    pub fn number(&mut self, field: &str, value: &Located<'_>) -> Result<f64, ProblemError> {
         self.remember(field, value.span());
         let refuse =
             |message: String, expected: &str| Err(self.refuse(&value.span(), field, message, expected));
@@ -176,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a level: a string, or a number or truth value as written.
-    pub(crate) fn level(&mut self, field: &str, value: &Located<'_>) -> Result<String, ProblemError> {
+    pub fn level(&mut self, field: &str, value: &Located<'_>) -> Result<String, ProblemError> {
         match value.get_ref() {
             DeValue::Integer(integer) if integer.radix() == 10 => {
                 self.remember(field, value.span());
@@ -195,7 +187,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The items of an array.
-    pub(crate) fn array<'t>(
+    pub fn array<'t>(
         &mut self,
         field: &str,
         value: &'t Located<'_>,
@@ -212,7 +204,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A table.
-    pub(crate) fn table<'t>(
+    pub fn table<'t>(
         &mut self,
         field: &str,
         value: &'t Located<'_>,
@@ -227,7 +219,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The field `key` of `path`.
-pub(crate) fn join(path: &str, key: &str) -> String {
+pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { field_name(key) } else { format!("{path}.{}", field_name(key)) }
 }
 

@@ -1,9 +1,9 @@
 //! The verifier's own view of cells and leaves, straight from the definitions.
 
-use crate::domain::Domain;
 use crate::forest::{Forest, Node, Rule};
-use crate::level_set::LevelSet;
-use crate::region::{Range, Region};
+use leafgp_constraints::Domain;
+use leafgp_constraints::LevelSet;
+use leafgp_constraints::{Range, Region};
 
 /// For each variable, which cells are kept.
 pub(super) type CellBox = Vec<Vec<bool>>;

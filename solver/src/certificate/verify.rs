@@ -1,7 +1,7 @@
 //! Re-checks a certificate: plain code, outward rounding, nothing shared with the search but the problem.
 
-use crate::constraints::{Decision, Limits};
 use crate::search::Problem;
+use leafgp_constraints::{Decision, Limits};
 
 use super::arithmetic::{Bounds, dot};
 use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};

@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use crate::constraints::{Decision, Limits};
+use leafgp_constraints::{Decision, Limits};
 
 use super::cells::{FeatureCells, fill};
 use super::model::{CellNode, Model};

@@ -6,7 +6,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use crate::forest::{Node as TreeNode, Rule, Tree};
-use crate::region::{Range, Region};
+use leafgp_constraints::{Range, Region};
 
 use super::cells::{Cells, FeatureCells, bits, fill};
 use super::kernels::{COARSE_PAD, Kernels, PAD};

@@ -1,7 +1,7 @@
 //! The best distinct cells found so far, and the evaluation that a point must pass to join them.
 
-use crate::constraints::{Constraints, Decision, Limits, Tolerance};
-use crate::region::{Range, Region};
+use leafgp_constraints::{Constraints, Decision, Limits, Tolerance};
+use leafgp_constraints::{Range, Region};
 
 use super::model::Model;
 use super::options::SearchOptions;

@@ -1,10 +1,10 @@
 //! The problem that is solved: domains, forest, leaf objective and everything that restricts the point.
 
-use crate::constraints::Constraints;
-use crate::domain::Domain;
 use crate::forest::Forest;
 use crate::objective::LeafObjective;
-use crate::region::{Range, Region};
+use leafgp_constraints::Constraints;
+use leafgp_constraints::Domain;
+use leafgp_constraints::{Range, Region};
 
 use super::SearchError;
 
@@ -145,7 +145,7 @@ impl<'a> Problem<'a> {
         x.len() == self.domains.len()
             && self.domains.iter().zip(x).all(|(domain, &v)| domain.contains(v))
             && !self.excluded.iter().any(|region| region.contains(x))
-            && self.constraints.is_none_or(|c| c.is_feasible(x, crate::constraints::Tolerance::Produce))
+            && self.constraints.is_none_or(|c| c.is_feasible(x, leafgp_constraints::Tolerance::Produce))
             && (self.limits.is_empty() || {
                 let leaves = self.forest.active_leaves(x);
                 self.limits.iter().all(|limit| limit.holds(&leaves))

@@ -1,6 +1,6 @@
 //! What a search found and proved.
 
-use crate::region::Region;
+use leafgp_constraints::Region;
 
 /// What is known at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
 use crate::certificate::{ProofEnd, ProofNode};
-use crate::constraints::Limits;
-use crate::region::Range;
+use leafgp_constraints::Limits;
+use leafgp_constraints::Range;
 
 use super::branching::{self, Basis, BranchScratch};
 use super::dual::Dual;

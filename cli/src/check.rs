@@ -1,0 +1,268 @@
+//! `leafgp check`: is the problem sound, is there a feasible point, what is wrong with which row?
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use leafgp_solver::Region;
+use leafgp_solver::constraints::{Decision, Limits, Tolerance};
+use serde_json::{Value, json};
+
+use super::Status;
+use super::args::{CheckArgs, Common, Format, SolverArgs};
+use super::failure::Failure;
+use super::inputs::{history_file, read_history, read_problem};
+use super::output::Output;
+use leafgp::history::{History, Outcome, Row};
+use leafgp::problem::{Problem, format_number};
+
+/// Added to a conflict that only whole numbers, steps or lists make one.
+const INTEGRALITY: &str =
+    " (because of whole numbers, steps or lists: with the values between they could hold)";
+
+/// Nodes spent on each constraint, and time on all of them, to see whether it follows from the others.
+const IDLE_NODES: usize = 200;
+const IDLE_TIME: Duration = Duration::from_secs(2);
+
+/// Whether the problem has a feasible point.
+#[derive(Clone, Debug, PartialEq)]
+enum Feasibility {
+    /// This one.
+    Point(Vec<f64>),
+    /// None: these constraints cannot hold together.
+    Conflict {
+        /// Indices of the constraints.
+        constraints: Vec<usize>,
+        /// Whether they could hold together if whole numbers, steps and lists took the values between, too.
+        integrality: bool,
+    },
+    /// Not decided, and why.
+    Unknown(String),
+}
+
+pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
+    let file = history_file(&args.problem.history, &args.problem.file)?;
+    let asked = args.problem.history.history.is_some();
+    if asked && !file.path().exists() {
+        return Err(Failure::Input(format!(
+            "{}: there is no such file; expected the history (CSV)",
+            file.path().display()
+        )));
+    }
+    let history = if file.path().exists() { Some(read_history(&file, &problem, output)?) } else { None };
+    let feasibility = decide(&problem);
+    let idle = match feasibility {
+        Feasibility::Point(_) => idle_constraints(&problem),
+        _ => Vec::new(),
+    };
+    for warning in &idle {
+        output.warning(&format!("{}: {warning}", args.problem.file.display()));
+    }
+    match args.format {
+        Format::Table => write_text(&problem, history.as_ref(), &feasibility, output)?,
+        Format::Json => {
+            let report = to_json(&problem, history.as_ref(), &feasibility, &idle);
+            output.json(&report)?;
+        }
+    }
+    let file = args.problem.file.display();
+    match feasibility {
+        Feasibility::Point(_) => Ok(Status::Done),
+        Feasibility::Conflict { constraints, integrality } => {
+            let names = names(&problem, &constraints).join(", ");
+            let what = if constraints.len() == 1 {
+                "this constraint cannot hold"
+            } else {
+                "these constraints cannot hold together"
+            };
+            let why = if integrality { INTEGRALITY } else { "" };
+            Err(Failure::NoAnswer(format!("{file}: there is no feasible point: {what}: {names}{why}")))
+        }
+        Feasibility::Unknown(reason) => Err(Failure::NoAnswer(format!(
+            "{file}: it is not known whether there is a feasible point: {reason}"
+        ))),
+    }
+}
+
+fn decide(problem: &Problem) -> Feasibility {
+    let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
+    let limits = Limits { deadline: Instant::now().checked_add(limit), ..Limits::default() };
+    let constraints = &problem.constraints;
+    match constraints.decide(&Region::full(constraints.domains()), limits.clone()) {
+        Decision::Feasible(point) => Feasibility::Point(point),
+        Decision::Infeasible => {
+            // All of them together are a true answer, if not the shortest one.
+            let all = || (0..constraints.len()).collect();
+            let conflict = constraints.conflict(limits.clone()).unwrap_or_else(all);
+            let integrality = constraints.is_conflict_of_integrality(&conflict, limits);
+            Feasibility::Conflict { constraints: conflict, integrality }
+        }
+        Decision::Undecided(reason) => Feasibility::Unknown(reason),
+    }
+}
+
+/// Constraints that exclude no point: likely a slip of the pen.
+fn idle_constraints(problem: &Problem) -> Vec<String> {
+    let constraints = &problem.constraints;
+    // The user's own come last, after whole-valued quantities and hierarchies, which may well exclude nothing.
+    let first = constraints.len() - problem.expressions.len();
+    let always = constraints.always_true();
+    let limits =
+        Limits { nodes: IDLE_NODES, deadline: Instant::now().checked_add(IDLE_TIME), ..Limits::default() };
+    let mut idle = constraints.redundant(limits);
+    idle.extend(&always);
+    idle.sort_unstable();
+    idle.dedup();
+    let why = |i: usize| {
+        let name = constraints.name(i);
+        if always.contains(&i) {
+            format!("constraint {name:?} holds everywhere: it excludes nothing")
+        } else {
+            format!("constraint {name:?} follows from the others: it excludes nothing more")
+        }
+    };
+    idle.into_iter().filter(|&i| i >= first).map(why).collect()
+}
+
+fn names(problem: &Problem, constraints: &[usize]) -> Vec<String> {
+    constraints.iter().map(|&i| format!("{:?}", problem.constraints.name(i))).collect()
+}
+
+fn write_text(
+    problem: &Problem,
+    history: Option<&History>,
+    feasibility: &Feasibility,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Problem { name, objective, variables, constraints, .. } = problem;
+    writeln!(output, "{name}: {} {}", objective.goal.as_str(), objective.name)?;
+    let width = variables.iter().map(|v| v.name.chars().count()).max().unwrap_or(0);
+    for variable in variables {
+        let unit = variable.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+        let condition = variable.active_if.as_ref().map_or_else(String::new, |condition| {
+            format!(", active if {condition}, else {}", variable.format_value(variable.inactive_value))
+        });
+        writeln!(output, "  {:width$}  {}{unit}{condition}", variable.name, variable.expected())?;
+    }
+    let count = constraints.len();
+    writeln!(output, "{count} constraint{}", if count == 1 { "" } else { "s" })?;
+    match feasibility {
+        Feasibility::Point(point) => {
+            writeln!(output, "feasible, for instance:")?;
+            for (variable, &x) in variables.iter().zip(point) {
+                writeln!(output, "  {:width$}  {}", variable.name, variable.format_value(x))?;
+            }
+        }
+        Feasibility::Conflict { .. } => writeln!(output, "infeasible")?,
+        Feasibility::Unknown(_) => writeln!(output, "feasibility unknown")?,
+    }
+    if let Some(history) = history {
+        write_history(problem, history, output)?;
+    }
+    Ok(())
+}
+
+fn write_history(problem: &Problem, history: &History, output: &mut Output) -> Result<(), Failure> {
+    let count = |is: fn(&Outcome) -> bool| history.rows.iter().filter(|row| is(&row.outcome)).count();
+    writeln!(
+        output,
+        "history: {} done, {} pending, {} failed",
+        count(|o| matches!(o, Outcome::Done(_))),
+        count(|o| matches!(o, Outcome::Pending)),
+        count(|o| matches!(o, Outcome::Failed)),
+    )?;
+    for (i, row) in history.rows.iter().enumerate() {
+        for fault in faults(problem, row) {
+            writeln!(output, "  row {} (line {}): {fault}", i + 1, row.line)?;
+        }
+    }
+    if let Some((i, row, value)) = best(problem, history) {
+        let name = &problem.objective.name;
+        writeln!(output, "best: {name} = {} in row {} (line {})", format_number(value), i + 1, row.line)?;
+    }
+    Ok(())
+}
+
+/// The best row with its index and value.
+fn best<'h>(problem: &Problem, history: &'h History) -> Option<(usize, &'h Row, f64)> {
+    let row = history.best(problem)?;
+    let index = history.rows.iter().position(|other| std::ptr::eq(other, row))?;
+    Some((index, row, row.value()?))
+}
+
+/// What keeps a row from being a feasible experiment.
+fn faults(problem: &Problem, row: &Row) -> Vec<String> {
+    let outside: Vec<String> = problem
+        .variables
+        .iter()
+        .zip(&row.point)
+        .filter(|(variable, x)| !variable.domain().contains(**x))
+        .map(|(variable, &x)| {
+            format!("{} = {} is outside {}", variable.name, variable.format_value(x), variable.expected())
+        })
+        .collect();
+    if !outside.is_empty() {
+        return outside;
+    }
+    let violations = problem.constraints.violations(&row.point, Tolerance::Judge);
+    violations
+        .into_iter()
+        .map(|violation| {
+            let name = problem.constraints.name(violation.constraint);
+            let amount = if violation.amount.is_finite() {
+                format!(" by {}", format_number(violation.amount))
+            } else {
+                String::new()
+            };
+            format!("violates {name:?}{amount}")
+        })
+        .collect()
+}
+
+fn to_json(
+    problem: &Problem,
+    history: Option<&History>,
+    feasibility: &Feasibility,
+    idle: &[String],
+) -> Value {
+    let (feasible, point, conflict, reason) = match feasibility {
+        Feasibility::Point(point) => {
+            (json!(true), json!(problem.point_to_json(point)), json!([]), Value::Null)
+        }
+        Feasibility::Conflict { constraints, integrality } => {
+            let names: Vec<&str> = constraints.iter().map(|&i| problem.constraints.name(i)).collect();
+            let reason = integrality.then_some("integrality");
+            (json!(false), Value::Null, json!(names), json!(reason))
+        }
+        Feasibility::Unknown(reason) => (Value::Null, Value::Null, json!([]), json!(reason)),
+    };
+    let rows = history.map_or(&[][..], |history| &history.rows);
+    let rows: Vec<Value> = rows
+        .iter()
+        .enumerate()
+        .map(|(i, row)| {
+            let status = match row.outcome {
+                Outcome::Done(_) => "done",
+                Outcome::Pending => "pending",
+                Outcome::Failed => "failed",
+            };
+            let faults = faults(problem, row);
+            json!({
+                "row": i + 1, "line": row.line, "status": status, "value": row.value(),
+                "feasible": faults.is_empty(), "faults": faults,
+            })
+        })
+        .collect();
+    let best = history.and_then(|history| best(problem, history)).map(
+        |(i, row, value)| json!({ "row": i + 1, "point": problem.point_to_json(&row.point), "value": value }),
+    );
+    let mut warnings = problem.warnings.clone();
+    warnings.extend(idle.iter().cloned());
+    warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
+    json!({
+        "name": problem.name, "objective": problem.objective.name, "goal": problem.objective.goal.as_str(),
+        "variables": problem.variables.len(), "constraints": problem.constraints.len(),
+        "feasible": feasible, "point": point, "conflict": conflict, "reason": reason,
+        "rows": rows, "best": best, "warnings": warnings,
+    })
+}

@@ -1,0 +1,127 @@
+//! `leafgp fit`: how good is the model, and which variables matter?
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::Status;
+use super::args::{Common, FitArgs, Format, SolverArgs};
+use super::failure::Failure;
+use super::inputs::{history_file, read_history, read_problem};
+use super::output::Output;
+use super::text_table::{short, text_table};
+use leafgp::engine::{Importance, ModelQuality, Optimizer, model_quality, objective_trees, trees_quality};
+use leafgp::file::write_whole;
+use leafgp::gbdt::Ensemble;
+
+pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
+    let file = history_file(&args.problem.history, &args.problem.file)?;
+    let history = read_history(&file, &problem, output)?;
+    let optimizer = Optimizer::with_history(problem, &history);
+    let in_file = |e: &dyn std::fmt::Display| Failure::Input(format!("{}: {e}", file.path().display()));
+    if let Some(path) = &args.model {
+        let trees = read_trees(path)?;
+        let quality =
+            trees_quality(optimizer.problem(), optimizer.observations(), &trees).map_err(|e| in_file(&e))?;
+        match args.format {
+            Format::Json => output.json(&json!({
+                "n_rows": quality.n_rows,
+                "trees_rmse": quality.rmse,
+                "importances": importances_to_json(&quality.importances),
+            }))?,
+            Format::Table => {
+                writeln!(
+                    output,
+                    "{} measured rows, error of the trees {}\n",
+                    quality.n_rows,
+                    short(quality.rmse)
+                )?;
+                write_importances(&quality.importances, output)?;
+            }
+        }
+        return Ok(Status::Done);
+    }
+    if let Some(path) = &args.export {
+        let trees =
+            objective_trees(optimizer.problem(), optimizer.observations()).map_err(|e| in_file(&e))?;
+        write_whole(path, (trees.to_json() + "\n").as_bytes())
+            .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
+    }
+    let quality = model_quality(optimizer.problem(), optimizer.observations(), args.cv.map(|k| k as usize))
+        .map_err(|e| in_file(&e))?;
+    match args.format {
+        Format::Json => output.json(&to_json(&quality))?,
+        Format::Table => write_text(&quality, output)?,
+    }
+    Ok(Status::Done)
+}
+
+fn to_json(quality: &ModelQuality) -> Value {
+    let cv = quality.cross_validation.as_ref();
+    json!({
+        "n_rows": quality.n_rows,
+        "folds": cv.map(|cv| cv.folds),
+        "trees_cv_rmse": cv.map(|cv| cv.trees_rmse),
+        "gp_cv_rmse": cv.map(|cv| cv.gp_rmse),
+        "gp_cv_log_density": cv.map(|cv| cv.gp_log_density),
+        "std": quality.std,
+        "signal_variance": quality.signal_variance,
+        "noise_variance": quality.noise_variance,
+        "importances": importances_to_json(&quality.importances),
+        "training_curve": quality.training_curve,
+    })
+}
+
+fn importances_to_json(importances: &[Importance]) -> Map<String, Value> {
+    importances.iter().map(|i| (i.name.clone(), json!({ "gain": i.gain, "splits": i.splits }))).collect()
+}
+
+/// Trees from a file: LightGBM's text starts with `tree`, our own JSON with a brace.
+fn read_trees(path: &Path) -> Result<Ensemble, Failure> {
+    let refuse = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| refuse(&e))?;
+    let trees = if text.trim_start().starts_with('{') {
+        Ensemble::from_json(&text)
+    } else {
+        Ensemble::from_lightgbm(&text)
+    };
+    trees.map_err(|e| refuse(&e))
+}
+
+fn write_text(quality: &ModelQuality, output: &mut Output) -> Result<(), Failure> {
+    writeln!(output, "{} measured rows, standard deviation {}", quality.n_rows, short(quality.std))?;
+    if let Some(cv) = &quality.cross_validation {
+        writeln!(output, "{}-fold error of the trees   {}", cv.folds, short(cv.trees_rmse))?;
+        writeln!(output, "{}-fold error of the process {}", cv.folds, short(cv.gp_rmse))?;
+        writeln!(output, "mean log density of held-out values {}", short(cv.gp_log_density))?;
+    }
+    writeln!(
+        output,
+        "signal variance {}, noise variance {} (standardised)",
+        short(quality.signal_variance),
+        short(quality.noise_variance)
+    )?;
+    if let (Some(first), Some(last)) = (quality.training_curve.first(), quality.training_curve.last()) {
+        let n_trees = quality.training_curve.len();
+        writeln!(
+            output,
+            "error on the rows themselves: {} after 1 tree, {} after {n_trees}\n",
+            short(*first),
+            short(*last)
+        )?;
+    }
+    write_importances(&quality.importances, output)
+}
+
+fn write_importances(importances: &[Importance], output: &mut Output) -> Result<(), Failure> {
+    let mut order: Vec<_> = importances.iter().collect();
+    order.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    let rows: Vec<Vec<String>> = order
+        .iter()
+        .map(|i| vec![i.name.clone(), format!("{:.1}", 100.0 * i.gain), i.splits.to_string()])
+        .collect();
+    output.write_all(text_table(&["variable", "gain %", "splits"], &rows).as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! From what was typed to what it means: problem, effective settings, history file.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{Common, HistoryArgs, SolverArgs};
+use super::failure::Failure;
+use super::output::Output;
+use leafgp::history::{History, HistoryFile};
+use leafgp::problem::{Problem, Settings};
+
+/// Reads the problem file and puts the command line's settings over its own. Its warnings go to stderr.
+pub(super) fn read_problem(
+    file: &Path,
+    common: &Common,
+    solver: &SolverArgs,
+    output: &mut Output,
+) -> Result<Problem, Failure> {
+    let mut problem = Problem::from_file(file)?;
+    for warning in &problem.warnings {
+        output.warning(&format!("{}: {warning}", file.display()));
+    }
+    override_settings(&mut problem.settings, common, solver)?;
+    Ok(problem)
+}
+
+/// Settings of the command line win.
+pub(super) fn override_settings(
+    settings: &mut Settings,
+    common: &Common,
+    solver: &SolverArgs,
+) -> Result<(), Failure> {
+    if let Some(seed) = common.seed {
+        settings.seed = seed;
+    }
+    let target = &mut settings.solver;
+    target.time_limit = solver.time_limit.unwrap_or(target.time_limit);
+    target.gap = solver.gap.unwrap_or(target.gap);
+    target.node_limit = solver.node_limit.or(target.node_limit);
+    target.threads = solver.threads.unwrap_or(target.threads);
+    Ok(settings.validate()?)
+}
+
+/// Where the history is: as given, else beside the problem file under its name with `.csv`.
+pub(super) fn history_file(args: &HistoryArgs, problem_file: &Path) -> Result<HistoryFile, Failure> {
+    let path = args.history.clone().unwrap_or_else(|| problem_file.with_extension("csv"));
+    if is_same(&path, problem_file) {
+        let message = format!(
+            "{}: the history cannot be the problem file itself; give it with --history",
+            path.display()
+        );
+        return Err(Failure::Input(message));
+    }
+    Ok(HistoryFile::new(path))
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| -> PathBuf { std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) };
+    real(a) == real(b)
+}
+
+/// Reads the history; its warnings go to stderr.
+pub(super) fn read_history(
+    file: &HistoryFile,
+    problem: &Problem,
+    output: &mut Output,
+) -> Result<History, Failure> {
+    let history = file.read(problem)?;
+    for warning in &history.warnings {
+        output.warning(&format!("{}: {warning}", file.path().display()));
+    }
+    Ok(history)
+}

@@ -1,0 +1,79 @@
+//! The commands: arguments in, results on stdout, messages on stderr, an exit code.
+//!
+//! `args` is what was typed, `inputs` what it means; one file for each command.
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
+mod args;
+mod check;
+mod failure;
+mod fit;
+mod init;
+mod inputs;
+mod interrupt;
+mod output;
+mod plot;
+mod progress;
+mod run;
+mod solve;
+mod study;
+mod suggest;
+mod text_table;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use failure::Failure;
+use output::Output;
+
+/// How a command ended that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// There is an answer.
+    Done,
+    /// It ran, but there is no answer: infeasible, or nothing found within the limits. What is known is on stdout.
+    NoAnswer,
+}
+
+/// Runs the command line and returns its exit code: 0 done, 1 no answer, 2 bad input, 130 interrupted.
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let mut output = Output::new(arguments.quiet);
+    let result = match &arguments.command {
+        Command::Init(args) => init::command(args, &mut output),
+        Command::Check(args) => check::command(args, &arguments.common, &mut output),
+        Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
+        Command::Run(args) => run::command(args, &arguments.common, &mut output),
+        Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
+        Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
+        Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Study { command } => study::command(command, &arguments.common, &mut output),
+        Command::Verify(args) => verify::command(args, &mut output),
+    };
+    let result = result.and_then(|status| output.finish().map(|()| status));
+    exit_code(result, &mut output)
+}
+
+fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
+    let failure = match result {
+        Ok(Status::Done) => return ExitCode::SUCCESS,
+        Ok(Status::NoAnswer) => return ExitCode::from(1),
+        Err(failure) => failure,
+    };
+    if let Some(message) = failure.message() {
+        output.error(message);
+    }
+    ExitCode::from(failure.exit_code())
+}
+
+/// Help and version go to stdout, mistakes to stderr with code 2; a closed pipe is no mistake.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,234 @@
+//! `leafgp run`: the closed loop.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Status;
+use super::args::{Common, Format, RunArgs};
+use super::failure::Failure;
+use super::inputs::{history_file, override_settings, read_history, read_problem};
+use super::interrupt;
+use super::output::Output;
+use super::progress::Meter;
+use super::suggest::best_to_json;
+use super::text_table::{short, text_table};
+use leafgp::engine::{self, Context, Evaluate, Optimizer, RunSettings, Step};
+use leafgp::history::{HistoryFile, Outcome};
+use leafgp::problem::Problem;
+use leafgp_study::functions::FunctionEvaluator;
+use leafgp_study::functions::{self, Benchmark};
+
+pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
+    let (mut problem, file) = problem_and_history(args, function, common, output)?;
+    if let Some(initial) = args.initial {
+        problem.settings.design.initial = initial;
+        problem.settings.validate()?;
+    }
+    file.check_writable(&problem)?;
+    let history = read_history(&file, &problem, output)?;
+    let interrupt = interrupt::flag();
+    let evaluator = evaluator(args, function, &interrupt);
+
+    let mut optimizer = Optimizer::with_history(problem, &history);
+    let settings = RunSettings {
+        iterations: args.iterations,
+        parallel: args.parallel,
+        context: Context { interrupt: Some(interrupt), progress: None },
+    };
+    let total = engine::planned(&optimizer, &settings);
+    let meter = Meter::bar(total, output);
+    let mut rows: Vec<StepRow> = Vec::new();
+    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut |optimizer, step| {
+        // What others added to the file meanwhile counts from the next suggestion on.
+        let lost = !rows.is_empty() && !file.path().exists();
+        rows.push(StepRow { step: step.clone(), best: None });
+        let unsaved = if lost { &rows[..] } else { &rows[rows.len() - 1..] };
+        let unsaved: Vec<_> =
+            unsaved.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
+        let history = file.append(optimizer.problem(), &unsaved)?;
+        if lost {
+            output.warning(&format!(
+                "{} was deleted during the run; this run's {} rows are written again",
+                file.path().display(),
+                unsaved.len()
+            ));
+        }
+        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history);
+        let best = optimizer.best().map(|best| best.value);
+        let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
+        if meter.is_hidden() {
+            output.note(&format!("evaluation {} of {total}: {}, {shown}", step.number, outcome_text(step)));
+        }
+        meter.step(shown);
+        if let Some(row) = rows.last_mut() {
+            row.best = best;
+        }
+        Ok::<(), Failure>(())
+    });
+    drop(meter);
+
+    match args.format {
+        Format::Table => write_text(&optimizer, &rows, output)?,
+        Format::Json => output.json(&to_json(&optimizer, &rows))?,
+    }
+    if result? {
+        let message = format!(
+            "interrupted after {} evaluations; all of them are in {}",
+            rows.len(),
+            file.path().display()
+        );
+        return Err(Failure::Interrupted(message));
+    }
+    // Experiments that all failed are no answer.
+    Ok(if optimizer.best().is_some() { Status::Done } else { Status::NoAnswer })
+}
+
+/// What came of an evaluation, in a few words.
+fn outcome_text(step: &Step) -> String {
+    match (step.outcome, &step.failure) {
+        (Outcome::Done(value), _) => short(value),
+        (_, Some(failure)) => format!("failed: {failure}"),
+        (_, None) => "failed".to_owned(),
+    }
+}
+
+/// A finished evaluation and the best value after it.
+struct StepRow {
+    step: Step,
+    best: Option<f64>,
+}
+
+/// From the files; or the function's own problem, with its history beside the current folder's files.
+fn problem_and_history(
+    args: &RunArgs,
+    function: Option<&'static Benchmark>,
+    common: &Common,
+    output: &mut Output,
+) -> Result<(Problem, HistoryFile), Failure> {
+    match (&args.file, function) {
+        (Some(path), _) => {
+            let problem = read_problem(path, common, &args.solver, output)?;
+            if let Some(function) = function {
+                function
+                    .check_fits(&problem)
+                    .map_err(|what| Failure::Input(format!("{}: {what}", path.display())))?;
+            }
+            let file = history_file(&args.history, path)?;
+            Ok((problem, file))
+        }
+        (None, Some(function)) => {
+            let mut problem = function.problem()?;
+            override_settings(&mut problem.settings, common, &args.solver)?;
+            let path = args
+                .history
+                .history
+                .clone()
+                .unwrap_or_else(|| PathBuf::from(format!("{}.csv", function.name)));
+            Ok((problem, HistoryFile::new(path)))
+        }
+        (None, None) => Err(Failure::Input("give a problem file, or --function NAME".into())),
+    }
+}
+
+fn evaluator(
+    args: &RunArgs,
+    function: Option<&'static Benchmark>,
+    interrupt: &Arc<AtomicBool>,
+) -> Box<dyn Evaluate> {
+    match function {
+        Some(function) => Box::new(FunctionEvaluator(function)),
+        None => Box::new(leafgp_study::Command {
+            command: args.evaluate.clone().unwrap_or_default(),
+            timeout: args.timeout.map(Duration::from_secs_f64),
+            interrupt: Some(Arc::clone(interrupt)),
+        }),
+    }
+}
+
+fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> Result<(), Failure> {
+    let problem = optimizer.problem();
+    let mut header = vec!["step"];
+    header.extend(problem.variables.iter().map(|v| v.name.as_str()));
+    header.extend([problem.objective.name.as_str(), "best", "proof", "gap", "nodes", "seconds"]);
+    let body: Vec<Vec<String>> = rows
+        .iter()
+        .map(|StepRow { step, best }| {
+            let mut cells = vec![step.number.to_string()];
+            cells.extend(
+                problem
+                    .variables
+                    .iter()
+                    .zip(&step.suggestion.point)
+                    .map(|(v, &x)| if v.levels().is_empty() { short(x) } else { v.format_value(x) }),
+            );
+            cells.push(match step.outcome {
+                Outcome::Done(value) => short(value),
+                Outcome::Failed => "failed".into(),
+                Outcome::Pending => "pending".into(),
+            });
+            cells.push(best.map_or("-".into(), short));
+            match &step.suggestion.proof {
+                Some(proof) => cells.extend([
+                    proof.status.to_string(),
+                    format!("{:.1e}", proof.gap),
+                    proof.nodes.to_string(),
+                ]),
+                None => cells.extend(["first design".into(), "-".into(), "-".into()]),
+            }
+            cells.push(format!("{:.3}", step.seconds));
+            cells
+        })
+        .collect();
+    output.write_all(text_table(&header, &body).as_bytes())?;
+
+    let proved = rows.iter().filter_map(|row| row.step.suggestion.proof.as_ref());
+    let (proofs, optimal) =
+        proved.fold((0, 0), |(n, k), p| (n + 1, k + usize::from(p.status.as_str() == "optimal")));
+    writeln!(output, "\n{optimal} of {proofs} model-based steps proved optimal")?;
+    for row in rows {
+        if let Some(failure) = &row.step.failure {
+            writeln!(output, "step {} failed: {failure}", row.step.number)?;
+        }
+    }
+    match optimizer.best() {
+        Some(best) => {
+            let point: Vec<String> = problem
+                .variables
+                .iter()
+                .zip(&best.point)
+                .map(|(v, &x)| format!("{} = {}", v.name, v.format_value(x)))
+                .collect();
+            writeln!(output, "best: {} = {} at {}", problem.objective.name, best.value, point.join(", "))?;
+        }
+        None => writeln!(output, "no feasible experiment has a value yet")?,
+    }
+    Ok(())
+}
+
+fn to_json(optimizer: &Optimizer, rows: &[StepRow]) -> Value {
+    let problem = optimizer.problem();
+    let steps: Vec<Value> = rows
+        .iter()
+        .map(|StepRow { step, best }| {
+            let mut object = step.suggestion.to_json(problem);
+            let value = match step.outcome {
+                Outcome::Done(value) => Some(value),
+                Outcome::Failed | Outcome::Pending => None,
+            };
+            object["step"] = json!(step.number);
+            object["value"] = json!(value);
+            object["best"] = json!(best);
+            object["failure"] = json!(step.failure);
+            object["nodes"] = json!(step.suggestion.proof.as_ref().map(|proof| proof.nodes));
+            object["seconds"] = json!(step.seconds);
+            object
+        })
+        .collect();
+    json!({ "steps": steps, "best": optimizer.best().map(|best| best_to_json(problem, &best)) })
+}

@@ -1,0 +1,177 @@
+//! `leafgp suggest`: the next experiments.
+
+use std::io::Write;
+use std::sync::atomic::Ordering;
+
+use leafgp_solver::Range;
+use serde_json::{Value, json};
+
+use super::Status;
+use super::args::{Common, SuggestArgs, SuggestionFormat};
+use super::failure::Failure;
+use super::inputs::{history_file, read_history, read_problem};
+use super::interrupt;
+use super::output::Output;
+use super::progress::Meter;
+use super::text_table::{short, text_table};
+use leafgp::engine::{Best, Context, Optimizer, Suggestion, Surrogate, TrainingSet};
+use leafgp::history::{Outcome, csv_text};
+use leafgp::problem::Problem;
+
+pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
+    let file = history_file(&args.problem.history, &args.problem.file)?;
+    if args.append {
+        file.check_writable(&problem)?;
+    }
+    let interrupt = interrupt::flag();
+    let context =
+        |meter: &Meter| Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
+
+    let mut history = read_history(&file, &problem, output)?;
+    let (optimizer, suggestions, interrupted) = loop {
+        let optimizer = Optimizer::with_history(problem.clone(), &history);
+        let meter = Meter::spinner(output);
+        let suggestions = optimizer.ask_many(args.n, &context(&meter));
+        drop(meter);
+        let interrupted = interrupt.load(Ordering::Relaxed);
+        let suggestions = match suggestions {
+            Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
+            suggestions => suggestions?,
+        };
+        if args.append && !interrupted {
+            let rows: Vec<_> = suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
+            if file.append_after(&problem, history.rows.len(), &rows)?.is_none() {
+                // Somebody added rows meanwhile: what is suggested must know of them.
+                history = file.read(&problem)?;
+                continue;
+            }
+        }
+        break (optimizer, suggestions, interrupted);
+    };
+    if let Some(path) = &args.export_instance {
+        export_instance(&optimizer, path)?;
+    }
+
+    let mut warnings = history.warnings.clone();
+    for suggestion in &suggestions {
+        warnings.extend(suggestion.note.clone());
+    }
+    if suggestions.len() < args.n && !interrupted {
+        warnings.push(format!(
+            "only {} of {} experiments: every other feasible point is taken",
+            suggestions.len(),
+            args.n
+        ));
+    }
+    for warning in &warnings[history.warnings.len()..] {
+        output.note(warning);
+    }
+    let best = optimizer.best();
+    match args.format {
+        SuggestionFormat::Json => {
+            output.json(&to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings))?;
+        }
+        SuggestionFormat::Csv => {
+            let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
+            output.write_all(csv_text(optimizer.problem(), &points)?.as_bytes())?;
+        }
+        SuggestionFormat::Table => write_text(optimizer.problem(), &suggestions, best.as_ref(), output)?,
+    }
+    if interrupted {
+        return Err(Failure::Interrupted(
+            "interrupted: the suggestion is the best found so far, nothing was appended".into(),
+        ));
+    }
+    Ok(Status::Done)
+}
+
+/// The contract's object.
+fn to_json(problem: &Problem, suggestions: &[Suggestion], best: Option<&Best>, warnings: &[String]) -> Value {
+    json!({
+        "suggestions": suggestions.iter().map(|s| s.to_json(problem)).collect::<Vec<_>>(),
+        "best": best.map(|best| best_to_json(problem, best)),
+        "warnings": warnings,
+    })
+}
+
+/// The best experiment so far: its point, its value and its row (from 1, the header not counted).
+pub(super) fn best_to_json(problem: &Problem, best: &Best) -> Value {
+    json!({ "point": problem.point_to_json(&best.point), "value": best.value, "row": best.row + 1 })
+}
+
+fn write_text(
+    problem: &Problem,
+    suggestions: &[Suggestion],
+    best: Option<&Best>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for (number, suggestion) in suggestions.iter().enumerate() {
+        if suggestions.len() > 1 {
+            writeln!(output, "suggestion {}", number + 1)?;
+        }
+        let rows: Vec<Vec<String>> = problem
+            .variables
+            .iter()
+            .enumerate()
+            .map(|(i, variable)| {
+                let cell =
+                    suggestion.proof.as_ref().map_or(String::new(), |proof| match &proof.region.0[i] {
+                        Range::Interval { lower, upper } => format!("[{}, {}]", short(*lower), short(*upper)),
+                        Range::Levels(levels) => levels
+                            .iter()
+                            .map(|level| variable.format_value(level as f64))
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    });
+                vec![
+                    variable.name.clone(),
+                    variable.format_value(suggestion.point[i]),
+                    variable.unit.clone().unwrap_or_default(),
+                    cell,
+                ]
+            })
+            .collect();
+        output.write_all(
+            text_table(&["variable", "value", "unit", "same for the model in"], &rows).as_bytes(),
+        )?;
+        match &suggestion.proof {
+            Some(proof) => writeln!(
+                output,
+                "predicted {} {} +- {}; {}: no feasible point scores better than {} (this one {}, gap {:.1e})\n",
+                problem.objective.name,
+                short(proof.mean),
+                short(proof.std),
+                proof.status,
+                short(proof.bound),
+                short(proof.acquisition),
+                proof.gap
+            )?,
+            None => writeln!(output, "{}\n", suggestion.note.as_deref().unwrap_or("space-filling point"))?,
+        }
+    }
+    if let Some(best) = best {
+        writeln!(
+            output,
+            "best so far: {} {} in row {}",
+            problem.objective.name,
+            short(best.value),
+            best.row + 1
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the acquisition problem of the next suggestion.
+fn export_instance(optimizer: &Optimizer, path: &std::path::Path) -> Result<(), Failure> {
+    let problem = optimizer.problem();
+    let training = TrainingSet::new(problem, optimizer.observations());
+    if training.y.is_empty() {
+        return Err(Failure::Input(format!(
+            "{}: there is no instance without measured rows",
+            path.display()
+        )));
+    }
+    let surrogate = Surrogate::fit(problem, &training, optimizer.observations().len())?;
+    surrogate.instance(problem, &training).write(path).map_err(Failure::input)
+}

@@ -1,0 +1,178 @@
+//! `leafgp run`.
+
+use std::path::Path;
+
+use crate::mixed::{MIXED, folder_with};
+use crate::support::Folder;
+
+fn rows(text: &str) -> usize {
+    text.lines().count() - 1
+}
+
+#[test]
+fn the_main_job_ends_with_a_table_the_best_design_and_the_proofs() {
+    let folder = Folder::new();
+    let vessel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/pressure-vessel.toml");
+    let arguments =
+        ["run", vessel.to_str().unwrap(), "--history", "vessel.csv", "--function", "pressure-vessel"];
+    let ended = folder.run(&[&arguments[..], &["--iterations", "6"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("6 of 6 model-based steps proved optimal"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("best: cost = "), "{}", ended.stdout);
+    let text = folder.read("vessel.csv");
+    assert_eq!(rows(&text), 11);
+    // Each row satisfies the three constraints at the printed values, in plain arithmetic.
+    for row in text.lines().skip(1) {
+        let x: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let pi = std::f64::consts::PI;
+        assert!(0.0193 * x[2] <= 0.0625 * x[0] && 0.00954 * x[2] <= 0.0625 * x[1], "{row}");
+        assert!(pi * x[3] * x[2].powi(2) + 4.0 / 3.0 * pi * x[2].powi(3) >= 1_296_000.0, "{row}");
+        assert!(x[0].fract() == 0.0 && x[1].fract() == 0.0);
+    }
+    // Further iterations count from where the table is, and one long run equals two short ones.
+    let ended = folder.run(&[&arguments[..], &["--iterations", "4"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let long = Folder::new();
+    assert_eq!(long.run(&[&arguments[..], &["--iterations", "10"]].concat()).code, 0);
+    assert_eq!(folder.read("vessel.csv"), long.read("vessel.csv"));
+}
+
+#[test]
+fn every_built_in_function_runs_feasibly_without_a_file() {
+    for name in ["hartmann6", "branin", "g1", "g4", "g6", "mixed", "styblinski-tang"] {
+        let folder = Folder::new();
+        let ended = folder.run(&["run", "--function", name, "--iterations", "2", "--format", "json"]);
+        let answer = ended.json();
+        assert_eq!(answer["steps"].as_array().unwrap().len(), 7, "{name}");
+        assert!(answer["best"]["value"].as_f64().is_some(), "{name}: a feasible value exists");
+        for step in &answer["steps"].as_array().unwrap()[5..] {
+            assert_eq!(step["status"], "optimal", "{name}: {step}");
+        }
+        assert_eq!(rows(&folder.read(&format!("{name}.csv"))), 7);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_measures_and_its_failures_are_kept_as_such() {
+    let folder = folder_with(MIXED, "");
+    // Fails for water; else prints a value after some chatter.
+    folder.write(
+        "measure.sh",
+        "read point\ncase \"$point\" in *water*) exit 7;; esac\necho measuring\necho \"$point\" | sed 's/.*\"passes\":\\([0-9]*\\).*/\\1/'\n",
+    );
+    let arguments = ["run", "p.toml", "--evaluate", "sh measure.sh", "--iterations", "4", "--initial", "6"];
+    let ended = folder.run(&arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let text = folder.read("p.csv");
+    assert_eq!(rows(&text), 10, "{text}");
+    for row in text.lines().skip(1) {
+        assert_eq!(row.contains("water"), row.ends_with("failed"), "{row}");
+    }
+    assert!(text.contains("water"), "the space-filling design tries each level: {text}");
+    assert!(ended.stdout.contains("exit status: 7"), "{}", ended.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn failures_alone_are_no_answer() {
+    let folder = folder_with(MIXED, "");
+    let ended = folder.run(&[
+        "run",
+        "p.toml",
+        "--evaluate",
+        "no-such-program",
+        "--iterations",
+        "1",
+        "--initial",
+        "2",
+    ]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(
+        ended.stderr.contains("evaluation 1 of 3: failed") && ended.stdout.contains("status: 127"),
+        "{ended:?}"
+    );
+    assert_eq!(rows(&folder.read("p.csv")), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_deleted_during_the_run_is_written_again() {
+    let folder = folder_with(MIXED, "");
+    let arguments =
+        ["run", "p.toml", "--evaluate", "rm -f p.csv; echo 9.75", "--iterations", "2", "--initial", "2"];
+    let ended = folder.run(&arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(rows(&folder.read("p.csv")), 4);
+    assert!(ended.stderr.contains("was deleted"), "{}", ended.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn experiments_side_by_side_are_distinct_and_reproducible() {
+    let run = || {
+        let folder = folder_with(MIXED, "");
+        let ended = folder.run(&[
+            "run",
+            "p.toml",
+            "--evaluate",
+            "sed 's/.*\"resin\":\\([0-9.]*\\).*/\\1/'",
+            "--iterations",
+            "7",
+            "--parallel",
+            "3",
+        ]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        folder.read("p.csv")
+    };
+    let text = run();
+    assert_eq!(rows(&text), 12);
+    let mut points: Vec<&str> = text.lines().skip(1).map(|row| row.rsplit_once(',').unwrap().0).collect();
+    points.sort_unstable();
+    points.dedup();
+    assert_eq!(points.len(), 12, "{text}");
+    assert_eq!(text, run());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_a_complete_table_and_code_130() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    let folder = folder_with(MIXED, "");
+    let mut child = folder
+        .command(&["run", "p.toml", "--evaluate", "sleep 0.2; echo 1", "--iterations", "500"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !folder.path("p.csv").exists() && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupted =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let text = folder.read("p.csv");
+    assert!(text.ends_with('\n') && rows(&text) >= 1);
+    assert!(text.lines().skip(1).all(|row| row.split(',').count() == 6 && row.ends_with(",1")), "{text}");
+}
+
+#[test]
+fn mistakes_in_the_arguments_are_named() {
+    let folder = folder_with(MIXED, "");
+    for (arguments, expected) in [
+        (&["run", "--function", "rosenbrock", "--iterations", "1"][..], "styblinski-tang"),
+        (&["run", "p.toml", "--function", "branin", "--iterations", "1"], "expects 2"),
+        (&["run", "p.toml", "--iterations", "1"], "--evaluate"),
+        (&["run", "p.toml", "--evaluate", "echo 1"], "--iterations"),
+        (&["run", "p.toml", "--evaluate", "echo 1", "--iterations", "many"], "whole number"),
+    ] {
+        let ended = folder.run(arguments);
+        assert_eq!(ended.code, 2, "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
+        assert!(!folder.path("p.csv").exists());
+    }
+}

@@ -1,0 +1,184 @@
+//! A compiled set of known constraints: what it holds, and what can be asked of it.
+
+use rand::Rng;
+
+use crate::answer::{Decision, Projection, Violation};
+use crate::design::Design;
+use crate::domain::Domain;
+use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
+use crate::limits::Limits;
+use crate::model::Model;
+use crate::pool::Pool;
+use crate::region::{Range, Region};
+use crate::search::Search;
+use crate::tolerance::Tolerance;
+
+/// A compiled set of known constraints over mixed variables.
+#[derive(Clone, Debug)]
+pub struct Constraints {
+    pub(crate) domains: Vec<Domain>,
+    pub(crate) program: Program,
+    pub(crate) names: Vec<String>,
+    pub(crate) roots: Vec<ConditionId>,
+    pub(crate) hierarchy: Vec<Hierarchy>,
+    pub(crate) model: Model,
+    pub(crate) pool: Pool,
+}
+
+/// A variable that exists only under a condition.
+#[derive(Clone, Debug)]
+pub(crate) struct Hierarchy {
+    pub(crate) variable: usize,
+    pub(crate) condition: ConditionId,
+    pub(crate) inactive_value: f64,
+    /// Number of the constraint that says so.
+    pub(crate) constraint: usize,
+}
+
+impl Constraints {
+    /// True when every point of the domains is feasible: no constraint, no define that must be whole, no hierarchy.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// What the set states, as text that is equal for equal sets: work memory and derived data left out.
+    pub fn statement(&self) -> String {
+        format!("{:?}{:?}{:?}{:?}{:?}", self.domains, self.program, self.names, self.roots, self.hierarchy)
+    }
+
+    /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.
+    pub fn len(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// The constraint's name as the user gave it; for a whole-valued define and for `active_if`, a phrase that names it.
+    ///
+    /// # Panics
+    /// When there is no such constraint.
+    pub fn name(&self, constraint: usize) -> &str {
+        &self.names[constraint]
+    }
+
+    /// The variables' domains.
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    /// The constraints violated at a point whose coordinates lie in their domains, in their order.
+    pub fn violations(&self, x: &[f64], tolerance: Tolerance) -> Vec<Violation> {
+        let mut evaluation = Evaluation::default();
+        let settings = tolerance.settings();
+        evaluation.run(&self.program, x, settings);
+        let verdicts =
+            self.roots.iter().map(|&root| evaluation.verdict(&self.program, root, false, settings));
+        verdicts
+            .enumerate()
+            .filter_map(|(constraint, verdict)| match verdict {
+                Verdict::Holds => None,
+                Verdict::Fails(amount) => Some(Violation { constraint, amount }),
+            })
+            .collect()
+    }
+
+    /// True when the point lies in the domains and violates nothing.
+    pub fn is_feasible(&self, x: &[f64], tolerance: Tolerance) -> bool {
+        self.is_feasible_in(&mut Evaluation::default(), x, tolerance)
+    }
+
+    /// The same in a work space.
+    pub(crate) fn is_feasible_in(
+        &self,
+        evaluation: &mut Evaluation,
+        x: &[f64],
+        tolerance: Tolerance,
+    ) -> bool {
+        if !self.domains.iter().zip(x).all(|(d, &v)| d.contains(v)) {
+            return false;
+        }
+        let settings = tolerance.settings();
+        evaluation.run(&self.program, x, settings);
+        self.roots.iter().all(|&root| evaluation.verdict(&self.program, root, false, settings).holds())
+    }
+
+    /// True unless the variable is hierarchical and its condition is false (or undefined) at the point.
+    pub fn is_active(&self, variable: usize, x: &[f64]) -> bool {
+        let mut parents = self.hierarchy.iter().filter(|h| h.variable == variable).peekable();
+        if parents.peek().is_none() {
+            return true;
+        }
+        let mut evaluation = Evaluation::default();
+        evaluation.run(&self.program, x, Settings::PRODUCE);
+        parents.all(|h| evaluation.decided(&self.program, h.condition, Settings::PRODUCE) == Some(true))
+    }
+
+    /// Writes the inactive value into each inactive variable of a point. A variable whose condition reads another inactive variable
+    /// follows it.
+    pub fn deactivate(&self, x: &mut [f64]) {
+        let mut evaluation = Evaluation::default();
+        let given = x.to_vec();
+        // Each pass settles at least one more level of the hierarchy; a cyclic one must end too. A pass starts from the given values, so
+        // that a variable judged by a parent's stale value gets its own back.
+        for _ in 0..=self.hierarchy.len() {
+            evaluation.run(&self.program, x, Settings::PRODUCE);
+            let mut next = given.clone();
+            for h in &self.hierarchy {
+                if evaluation.decided(&self.program, h.condition, Settings::PRODUCE) != Some(true) {
+                    next[h.variable] = h.inactive_value;
+                }
+            }
+            if next == x {
+                break;
+            }
+            x.copy_from_slice(&next);
+        }
+    }
+
+    /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
+    #[must_use]
+    pub fn contract(&self, region: &mut Region) -> bool {
+        self.pool.with(self, |work| work.propagator.contract(self, region, None))
+    }
+
+    /// Decides whether a box holds a feasible point.
+    pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
+        let centre: Vec<f64> = region.0.iter().map(middle).collect();
+        self.pool.with(self, |work| Search::new(self, work, &centre, limits, true).decision(region))
+    }
+
+    /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
+    /// `gap` (Eq. 11).
+    pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
+        let finite = |(&c, range): (&f64, &Range)| if c.is_finite() { c } else { middle(range) };
+        let centre: Vec<f64> = centre.iter().zip(&region.0).map(finite).collect();
+        self.pool.with(self, |work| Search::new(self, work, &centre, limits, false).projection(region, gap))
+    }
+
+    /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where
+    /// that is finer), to more digits where the constraints or the box need them. Feasible, and within the box, whenever `x` is.
+    pub fn shorten(&self, x: &[f64], region: &Region) -> Vec<f64> {
+        self.pool.with(self, |work| Search::new(self, work, x, Limits::default(), true).shorten(x, region))
+    }
+
+    /// `n` feasible points that fill the space, away from the points in `existing`. `log_scale[i]` asks for a spread on the
+    /// logarithmic scale of variable `i`. Fewer than `n` points only when there are no more distinct ones or the limits ran out.
+    ///
+    /// Each free direction and each alternative of the constraints gets its share, and the coordinates are short decimals.
+    pub fn design(
+        &self,
+        n: usize,
+        existing: &[Vec<f64>],
+        log_scale: &[bool],
+        rng: &mut impl Rng,
+        limits: Limits,
+    ) -> Vec<Vec<f64>> {
+        self.pool.with(self, |work| Design::new(self, work, existing, log_scale, limits).points(n, rng))
+    }
+}
+
+/// The middle of an interval, the first of some levels.
+pub(crate) fn middle(range: &Range) -> f64 {
+    match range {
+        Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
+        Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
+    }
+}

@@ -1,0 +1,34 @@
+//! The expression language of problem files: text to a checked, evaluable program.
+//!
+//! Names stand for variables and earlier defines; a name that is no bare identifier stands in backquotes. From loosest to tightest:
+//! `iff`, `implies` (right-associative), `or`, `and`, `not`, comparisons, `+ -`, `* /`, unary minus, `^` (right-associative).
+//!
+//! | form | meaning |
+//! |---|---|
+//! | `a <= b < c`, `== != >= >` | comparisons; chains hold pairwise |
+//! | `min max sum(...)`, `abs sqrt exp log floor ceil(a)` | functions; `log` is natural |
+//! | `a ^ 3`, `a ^ 0.5`, `2 ^ n` | the exponent or the base is a constant |
+//! | `if(condition, a, b)` | `a` where the condition holds, else `b` |
+//! | `count(a > 0, b > 0)` | how many of the conditions hold |
+//! | `all(...)`, `any(...)` | conjunction and disjunction of a list |
+//! | `w1..w8` inside a list of arguments | the argument once for each of `w1`, `w2`, ..., `w8`: `sum(w1..w8)`, `count(w1..w8 > 0)` |
+//! | `head == 'flat'`, `head != 'flat'`, `a == b` | category tests; two categories agree when their levels' texts do |
+//! | `head in ['flat', 'round']`, `n not in [1, 3]` | one of a list |
+//! | `w in {0, 0.1..0.7}` | a set of numbers and closed intervals: here zero or between 0.1 and 0.7 |
+//! | `(salt, n) in [('NaCl', 1), ('KCl', 2)]` | allowed combinations |
+
+mod ast;
+mod attained;
+mod check;
+mod error;
+mod lexer;
+mod near;
+mod parser;
+mod program;
+mod values;
+
+pub(crate) use attained::Attained;
+pub(crate) use check::{Scope, Typed};
+pub use error::ExprError;
+pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
+pub(crate) use values::{Evaluation, Settings, Verdict, negation, power};

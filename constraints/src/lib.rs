@@ -1,0 +1,39 @@
+//! Known constraints over mixed variables: expressions checked, propagated, decided, projected, explained.
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
+mod answer;
+mod builder;
+mod constraints;
+mod cycle;
+mod design;
+mod domain;
+mod explain;
+mod expr;
+mod interval;
+mod level_set;
+mod limits;
+mod local;
+mod metric;
+mod model;
+mod pool;
+mod propagate;
+pub mod qp;
+mod region;
+mod relax;
+mod search;
+mod tolerance;
+mod variable;
+
+pub use answer::{Decision, Projection, Violation};
+pub use builder::ConstraintsBuilder;
+pub use constraints::Constraints;
+pub use domain::{Domain, Grid};
+pub use explain::Denominator;
+pub use expr::ExprError;
+pub use level_set::LevelSet;
+pub use limits::Limits;
+pub use propagate::Propagator;
+pub use region::{Range, Region};
+pub use tolerance::Tolerance;
+pub use variable::Variable;

@@ -1,0 +1,123 @@
+//! Conditions: negations are pushed down to the comparisons, and a comparison becomes one difference.
+
+use smallvec::SmallVec;
+
+use super::{Compiler, EQUALITY};
+use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, negation};
+use crate::model::linear::LinearForm;
+use crate::model::{NodeId, Slack, Truth, TruthId};
+
+impl Compiler<'_> {
+    /// The truth of a condition, or of its negation, in negation normal form. `exact`: without tolerances.
+    pub(super) fn truth(&mut self, id: ConditionId, negated: bool, exact: bool) -> TruthId {
+        if let Some(&truth) = self.truths.get(&(id, negated, exact)) {
+            return truth;
+        }
+        let program = self.program;
+        let truth = match program.get_condition(id) {
+            Condition::Constant(value) => Truth::Constant(*value != negated),
+            Condition::Not(inner) => return self.truth(*inner, !negated, exact),
+            Condition::Exact(inner) => return self.truth(*inner, negated, true),
+            Condition::Level(variable, set) => {
+                let set = if negated { set.complement() } else { set.clone() };
+                Truth::Level(*variable, set)
+            }
+            // "Not whole" excludes no box.
+            Condition::IsWhole(_) if negated => Truth::Constant(true),
+            Condition::IsWhole(id) => {
+                let node = self.number_node(*id);
+                Truth::Integral(node)
+            }
+            Condition::Compare(op, a, b) => {
+                let (op, swapped) = if negated { negation(*op) } else { (*op, false) };
+                let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                self.comparison(op, a, b, exact)
+            }
+            Condition::And(parts) | Condition::Or(parts) => {
+                let conjunction = matches!(program.get_condition(id), Condition::And(_)) != negated;
+                self.connective(parts, conjunction, negated, exact)
+            }
+        };
+        let found = self.model.truths.iter().position(|t| *t == truth);
+        let result = TruthId(found.unwrap_or(self.model.truths.len()) as u32);
+        if found.is_none() {
+            self.model.truths.push(truth);
+            self.state.truths.push(0);
+            self.state.truths[result.index()] = self.state.forward_truth(&self.model, result);
+        }
+        self.truths.insert((id, negated, exact), result);
+        result
+    }
+
+    fn connective(&mut self, parts: &[ConditionId], conjunction: bool, negated: bool, exact: bool) -> Truth {
+        let mut children: SmallVec<[TruthId; 4]> = SmallVec::new();
+        for &part in parts {
+            let child = self.truth(part, negated, exact);
+            match self.model.truth(child).clone() {
+                Truth::Constant(value) if value == conjunction => {}
+                Truth::Constant(value) => return Truth::Constant(value),
+                Truth::And(inner) if conjunction => children.extend(inner),
+                Truth::Or(inner) if !conjunction => children.extend(inner),
+                _ => children.push(child),
+            }
+        }
+        children.sort_unstable();
+        children.dedup();
+        match children.len() {
+            0 => Truth::Constant(conjunction),
+            1 => self.model.truth(children[0]).clone(),
+            _ if conjunction => Truth::And(children),
+            _ => Truth::Or(children),
+        }
+    }
+
+    fn comparison(&mut self, op: Comparison, a: NumberId, b: NumberId, exact: bool) -> Truth {
+        let (left, right) = (self.form(a), self.form(b));
+        if let (Some(a), Some(b)) = (left.as_constant(), right.as_constant()) {
+            return Truth::Constant(match op {
+                Comparison::LessEqual => a <= b,
+                Comparison::Less => a < b,
+                Comparison::Equal => {
+                    (a - b).abs() <= if exact { 0.0 } else { EQUALITY * a.abs().max(b.abs()).max(1.0) }
+                }
+                Comparison::NotEqual => a != b,
+            });
+        }
+        if a == b {
+            // The same number on both sides: where it is undefined, no comparison holds.
+            match op {
+                Comparison::Less | Comparison::NotEqual => return Truth::Constant(false),
+                _ if matches!(self.program.get(a), Number::Variable(_)) => return Truth::Constant(true),
+                _ => {}
+            }
+        }
+        let mut difference = left.clone();
+        difference.add(&right, -1.0);
+        if !difference.is_finite() {
+            difference = LinearForm::node(self.node_of(&left));
+            difference.add(&LinearForm::node(self.node_of(&right)), -1.0);
+        }
+        let node = self.node_of(&difference);
+        let slack = if op == Comparison::Equal && !exact {
+            self.equality_slack(&left, &right, node)
+        } else {
+            Slack::Fixed(0.0)
+        };
+        Truth::Compare { op, difference: node, slack }
+    }
+
+    /// `|a - b| <= 1e-9 max(1, |a|, |b|)` implies the same with the smaller magnitude and a little more than 1e-9.
+    fn equality_slack(&mut self, left: &LinearForm, right: &LinearForm, node: NodeId) -> Slack {
+        let relative = |magnitude: f64| EQUALITY * (1.0 + 1e-8) * magnitude.max(1.0);
+        if let Some(c) = left.as_constant().or(right.as_constant()) {
+            return Slack::Fixed(relative(c.abs()));
+        }
+        let (a, b) = (self.node_of(left), self.node_of(right));
+        let magnitude = |node: NodeId| self.state.numbers[node.index()].magnitude();
+        let largest = magnitude(a).min(magnitude(b));
+        if largest <= 1.0 || (self.model.integer[node.index()] && relative(largest) < 0.5) {
+            return Slack::Fixed(relative(largest));
+        }
+        Slack::Relative(a, b)
+    }
+}

@@ -1,5 +1,0 @@
-//! The `leafgp` command.
-
-fn main() -> std::process::ExitCode {
-    leafgp::cli::main()
-}

@@ -1,0 +1,87 @@
+//! What an uncertainty study is.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::fingerprint::fingerprint;
+use crate::functions::Benchmark;
+use leafgp::problem::{ProblemError, Settings};
+
+/// A checked uncertainty study.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AgreementSpec {
+    /// Its name, free text.
+    pub name: String,
+    /// The benchmark functions.
+    pub functions: Vec<&'static Benchmark>,
+    /// Numbers of training points, each `>= 2`.
+    pub points: Vec<usize>,
+    /// The seeds, distinct.
+    pub seeds: Vec<u64>,
+    /// Largest shares of agreeing trees, ascending, in `[0, 1]`.
+    pub ratios: Vec<f64>,
+    /// What is maximised.
+    pub targets: Targets,
+    /// The engine's settings; the seed is each run's own.
+    pub settings: Settings,
+}
+
+/// What an uncertainty study maximises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Targets {
+    /// The predicted value of the benchmark.
+    #[default]
+    Plain,
+    /// The predicted value of the negated benchmark.
+    Negated,
+}
+
+impl AgreementSpec {
+    pub(super) fn validate(&self) -> Result<(), ProblemError> {
+        let refuse =
+            |field: &str, message: &str, expected: &str| Err(ProblemError::new(field, message, expected));
+        if self.functions.is_empty() {
+            return refuse("functions", "the list is empty", "functions = [\"rastrigin\", \"schwefel\"]");
+        }
+        let names: BTreeSet<_> = self.functions.iter().map(|f| f.name).collect();
+        if names.len() < self.functions.len() {
+            return refuse("functions", "one stands twice", "distinct functions");
+        }
+        let points: BTreeSet<_> = self.points.iter().collect();
+        let in_range = self.points.iter().all(|n| (2..=100_000).contains(n));
+        if self.points.is_empty() || points.len() < self.points.len() || !in_range {
+            return refuse(
+                "points",
+                "a number of training points is out of range, or stands twice",
+                "distinct whole numbers in 2..=100000",
+            );
+        }
+        let seeds: BTreeSet<_> = self.seeds.iter().collect();
+        if self.seeds.is_empty() || seeds.len() < self.seeds.len() {
+            return refuse("seeds", "there is none, or one stands twice", "distinct seeds");
+        }
+        let ascending = self.ratios.windows(2).all(|w| w[0] < w[1]);
+        if self.ratios.is_empty() || !ascending || self.ratios.iter().any(|r| !(0.0..=1.0).contains(r)) {
+            return refuse("ratios", "the ratios are out of range", "ascending numbers in [0, 1]");
+        }
+        self.settings.validate()
+    }
+
+    /// Digest of everything that decides a run's results, seed apart.
+    pub fn fingerprint(&self, function: &Benchmark, points: usize) -> String {
+        let whole = json!({
+            "kind": "agreement",
+            "function": function.name,
+            "points": points,
+            "targets": self.targets,
+            // The answer for a ratio starts from those for smaller ones.
+            "ratios": self.ratios,
+            "settings": self.settings,
+        });
+        fingerprint(&whole.to_string())
+    }
+}

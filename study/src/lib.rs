@@ -1,0 +1,42 @@
+//! Studies: problems x methods x seeds, each run resumable and reproducible, and the report over them.
+//!
+//! A [`Spec`] is read from a TOML file. [`run`] makes every run of it, several at a time; a run is one small file of JSON lines in a [`StudyFolder`],
+//! continued where it stopped and never made twice. Steps are limited by nodes, not by the clock, and each run uses one thread, so the same spec gives the same bytes on any
+//! machine and any number of threads; times go to files of their own.
+//!
+//! Methods differ only in how they propose the next point: the first points of a seed are the same for all, and every value is judged in one place
+//! (`BlackBox`): constraints as in the problem file, or as a penalty on the value (Eq. 14).
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
+pub mod agreement;
+mod black_box;
+mod command;
+mod error;
+mod external;
+mod fingerprint;
+mod folder;
+pub mod functions;
+mod initial;
+mod manifest;
+mod merge;
+pub mod plot;
+mod propose;
+mod read_spec;
+mod record;
+mod report;
+mod run_one;
+mod runner;
+mod spec;
+mod spec_reader;
+mod statistics;
+
+pub use command::Command;
+pub use error::StudyError;
+pub use folder::StudyFolder;
+pub use manifest::{CaseEntry, Manifest, MethodEntry, ProblemEntry};
+pub use merge::{MergeSummary, merge};
+pub use record::{ProofRecord, RunHeader, RunRecord, StepRecord};
+pub use report::{ReportOptions, ReportSummary, report};
+pub use runner::{Event, RunOptions, Shard, Summary, run};
+pub use spec::{Case, ConstraintHandling, Method, MethodKind, RunId, Source, Spec, StudyProblem};

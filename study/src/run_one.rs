@@ -1,0 +1,261 @@
+//! One run: first points, then propose, evaluate, judge, record, until it is as long as the spec says.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::black_box::{BlackBox, Judged, without_constraints};
+use super::external::External;
+use super::initial::initial_points;
+use super::propose::{Proposal, propose};
+use super::record::{RunFile, RunHeader, StepRecord};
+use super::runner::Event;
+use super::spec::{ConstraintHandling, MethodKind, RunId, Source, Spec};
+use super::{StudyError, StudyFolder};
+use leafgp::engine::{Context, Evaluation, Optimizer};
+use leafgp::history::Outcome;
+use leafgp::problem::Problem;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ended {
+    /// It is complete, with this best feasible value.
+    Complete {
+        /// In the objective's units.
+        best: Option<f64>,
+    },
+    /// The user stopped it.
+    Interrupted,
+    /// Another process is at it.
+    Busy,
+}
+
+/// Makes or continues a run.
+pub(super) fn run_one(
+    spec: &Spec,
+    run: RunId,
+    folder: &StudyFolder,
+    context: &Context,
+    on_event: &(dyn Fn(&Event<'_>) + Sync),
+) -> Result<Ended, StudyError> {
+    let (problem, method) = spec.parts(run.case);
+    let header = RunHeader::new(&problem.name, &method.name, run.seed, &spec.cases[run.case].fingerprint);
+    let path = folder.run_file(&problem.name, &method.name, run.seed);
+    let Some((mut file, steps)) = RunFile::open(&path, &header)? else { return Ok(Ended::Busy) };
+    let mut state = State::new(spec, run, context, &path, steps)?;
+    let mut times = Times::new(folder.timing_file(&problem.name, &method.name, run.seed));
+    while state.steps.len() < problem.evaluations() {
+        if interrupted(context) {
+            return Ok(Ended::Interrupted);
+        }
+        let started = Instant::now();
+        let proposal = match state.next_point() {
+            // An interrupted search gives a worse point or none: neither is the run's.
+            _ if interrupted(context) => return Ok(Ended::Interrupted),
+            proposal => proposal?,
+        };
+        let proposed = started.elapsed();
+        let (value, failure) = match state.black_box.evaluate(&proposal.point) {
+            Evaluation::Value(value) => (Some(value), None),
+            Evaluation::Failed(why) => (None, Some(why)),
+            Evaluation::Interrupted => return Ok(Ended::Interrupted),
+        };
+        let evaluated = started.elapsed() - proposed;
+        let judged = state.black_box.judge(&proposal.point, value);
+        let step = state.record(proposal, &judged)?;
+        file.append(&step)?;
+        times.append(&json!({
+            "evaluation": step.evaluation,
+            "propose_seconds": proposed.as_secs_f64(),
+            "evaluate_seconds": evaluated.as_secs_f64(),
+            "failure": failure,
+        }));
+        on_event(&Event::Step { run, step: &step });
+        state.steps.push(step);
+    }
+    if let Some(process) = state.process.take() {
+        process.finish();
+    }
+    Ok(Ended::Complete { best: state.steps.last().and_then(|step| step.best) })
+}
+
+/// True once the user has asked to stop.
+pub(super) fn interrupted(context: &Context) -> bool {
+    context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// A run under way.
+struct State<'a> {
+    spec: &'a Spec,
+    run: RunId,
+    context: &'a Context,
+    black_box: BlackBox<'a>,
+    optimizer: Optimizer,
+    initial: Vec<Vec<f64>>,
+    steps: Vec<StepRecord>,
+    /// What an external method was told or has to be told, and the process once it is needed.
+    told: Vec<(Vec<f64>, Judged)>,
+    process: Option<External>,
+}
+
+impl<'a> State<'a> {
+    /// Replays what is recorded.
+    fn new(
+        spec: &'a Spec,
+        run: RunId,
+        context: &'a Context,
+        path: &Path,
+        steps: Vec<StepRecord>,
+    ) -> Result<Self, StudyError> {
+        let (problem, method) = spec.parts(run.case);
+        let mut view = match method.constraints {
+            ConstraintHandling::Exact => problem.problem.clone(),
+            ConstraintHandling::Penalty { .. } => without_constraints(&problem.problem)?,
+        };
+        view.settings = spec.cases[run.case].settings.clone();
+        view.settings.seed = run.seed;
+        let initial =
+            if steps.len() < problem.evaluations() { initial_points(problem, run.seed)? } else { Vec::new() };
+        let mut state = Self {
+            spec,
+            run,
+            context,
+            black_box: BlackBox::new(problem, method.constraints, context),
+            optimizer: Optimizer::new(view),
+            initial,
+            steps: Vec::with_capacity(problem.evaluations()),
+            told: Vec::new(),
+            process: None,
+        };
+        for step in steps {
+            let point = point_of(&problem.problem, &step).map_err(|what| {
+                StudyError::content(path, format!("evaluation {}: {what}", step.evaluation))
+            })?;
+            let judged = state.black_box.judge(&point, step.value);
+            state.tell(&point, &judged)?;
+            state.steps.push(step);
+        }
+        Ok(state)
+    }
+
+    fn next_point(&mut self) -> Result<Proposal, StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        if let Some(point) = self.initial.get(self.steps.len()) {
+            return Ok(Proposal { point: point.clone(), proof: None });
+        }
+        match &method.kind {
+            MethodKind::External { command, timeout } => {
+                if self.process.is_none() {
+                    self.process = Some(self.start_process(command, *timeout)?);
+                }
+                let process = self.process.as_mut().expect("it was just started");
+                let point = process.ask(&problem.problem)?;
+                let point = match &problem.source {
+                    Source::Table(table) => table.nearest(&problem.problem, &point),
+                    Source::Function(_) | Source::Command { .. } => point,
+                };
+                Ok(Proposal { point, proof: None })
+            }
+            _ => propose(problem, method, &self.optimizer, self.context),
+        }
+    }
+
+    /// Starts the process, and asks and tells again what is on record.
+    fn start_process(&self, command: &str, timeout: Duration) -> Result<External, StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        let name = self.spec.run_name(self.run);
+        let interrupt = self.context.interrupt.clone();
+        let mut process = External::start(&name, command, timeout, interrupt)?;
+        let (first, later) = self.told.split_at(problem.initial.min(self.told.len()));
+        process.introduce(problem, method, self.run.seed, first)?;
+        for (point, judged) in later {
+            process.ask(&problem.problem)?;
+            process.tell(problem, method, point, judged)?;
+        }
+        Ok(process)
+    }
+
+    fn tell(&mut self, point: &[f64], judged: &Judged) -> Result<(), StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        if let Some(process) = &mut self.process {
+            process.tell(problem, method, point, judged)?;
+        }
+        if matches!(method.kind, MethodKind::External { .. }) {
+            self.told.push((point.to_vec(), judged.clone()));
+        }
+        let outcome = judged.told.map_or(Outcome::Failed, Outcome::Done);
+        Ok(self.optimizer.tell_outcome(point, outcome)?)
+    }
+
+    /// Tells the method, and makes the record.
+    fn record(&mut self, proposal: Proposal, judged: &Judged) -> Result<StepRecord, StudyError> {
+        self.tell(&proposal.point, judged)?;
+        let (problem, method) = self.spec.parts(self.run.case);
+        let goal = problem.problem.objective.goal;
+        let before = self.steps.last().and_then(|step| step.best);
+        let counts = judged.value.filter(|_| judged.feasible);
+        let best = match (before, counts) {
+            (Some(before), Some(value)) if goal.is_better(value, before) => Some(value),
+            (None, value) => value,
+            (before, _) => before,
+        };
+        let evaluation = self.steps.len() + 1;
+        Ok(StepRecord {
+            evaluation,
+            iteration: evaluation.saturating_sub(problem.initial),
+            point: problem.problem.point_to_json(&proposal.point),
+            value: judged.value,
+            told: match method.constraints {
+                ConstraintHandling::Exact => None,
+                ConstraintHandling::Penalty { .. } => judged.told,
+            },
+            feasible: judged.feasible,
+            violation: judged.violation,
+            best,
+            proof: proposal.proof,
+        })
+    }
+}
+
+/// The recorded point in variable order.
+fn point_of(problem: &Problem, step: &StepRecord) -> Result<Vec<f64>, String> {
+    let coordinate = |variable: &leafgp::problem::Variable| {
+        let value = step.point.get(&variable.name);
+        let value = value.ok_or_else(|| format!("the point has no {:?}", variable.name))?;
+        variable.from_json(value).map_err(|e| format!("{}: {e}", variable.name))
+    };
+    problem.variables.iter().map(coordinate).collect()
+}
+
+/// The times of a run. Nothing depends on them, so a file that cannot be written is no reason to stop.
+struct Times {
+    path: std::path::PathBuf,
+    file: Option<std::fs::File>,
+}
+
+impl Times {
+    fn new(path: std::path::PathBuf) -> Self {
+        Self { path, file: None }
+    }
+
+    fn append(&mut self, line: &serde_json::Value) {
+        if self.file.is_none() {
+            if let Some(folder) = self.path.parent() {
+                let _ = std::fs::create_dir_all(folder);
+            }
+            // A line cut off by a kill must not spoil the next one: a blank line before it separates them.
+            self.file = std::fs::OpenOptions::new().append(true).create(true).open(&self.path).ok();
+            if let Some(file) = &mut self.file
+                && file.metadata().is_ok_and(|metadata| metadata.len() > 0)
+            {
+                let _ = file.write_all(b"\n");
+            }
+        }
+        if let Some(file) = &mut self.file {
+            let _ = file.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+}
