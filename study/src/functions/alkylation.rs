@@ -57,6 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         points: &[&[1698.095, 15_818.61, 54.1027, 3031.225, 95.0, 1.561636, 153.5354]],
     },
     source: "Sauer, Colville & Burwick (1964); Bracken & McCormick, Selected Applications of Nonlinear Programming (1968)",
+    noise: 0.0,
     function,
 };
 

@@ -31,6 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         points: &[&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 1.0]],
     },
     source: "Floudas & Pardalos, LNCS 455 (1990); g01 of Liang et al., CEC 2006",
+    noise: 0.0,
     function,
 };
 

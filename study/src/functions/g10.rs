@@ -35,6 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ]],
     },
     source: "Hock & Schittkowski (1981), problem 106; g10 of Liang et al., CEC 2006",
+    noise: 0.0,
     function,
 };
 

@@ -14,6 +14,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     constraints: &[constraint("sphere", "x0^2 + x1^2 + x2^2 + x3^2 + x4^2 == 1")],
     optimum: Optimum { value: -1.0, points: &[&[ROOT; 5]] },
     source: "Michalewicz et al. (1996); g03 of Liang et al., CEC 2006, with 5 instead of 10 variables as in the paper",
+    noise: 0.0,
     function,
 };
 

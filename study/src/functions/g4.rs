@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         points: &[&[78.0, 33.0, 29.995_256_025_681_6, 45.0, 36.775_812_905_788_21]],
     },
     source: "Himmelblau, Applied Nonlinear Programming (1972); g04 of Liang et al., CEC 2006",
+    noise: 0.0,
     function,
 };
 

@@ -17,6 +17,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     // x0 = 14.095 exactly, where both circles meet: x1 = 5 - sqrt(100 - 9.095^2).
     optimum: Optimum { value: -6961.81388, points: &[&[14.095, 0.842_960_789_214_79]] },
     source: "Floudas & Pardalos, LNCS 455 (1990); g06 of Liang et al., CEC 2006",
+    noise: 0.0,
     function,
 };
 

@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ]],
     },
     source: "Hock & Schittkowski (1981), problem 113; g07 of Liang et al., CEC 2006",
+    noise: 0.0,
     function,
 };
 

@@ -30,8 +30,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         points: &[&[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]],
     },
     source: "Hartman, Naval Postgraduate School (1973); Dixon & Szego, Towards Global Optimisation 2 (1978)",
+    noise: 0.0,
     function,
 };
+
+/// The same with noise of about a twentieth of its deviation over the box.
+pub(super) const NOISY: Benchmark = Benchmark { name: "hartmann6-noisy", noise: 0.019, ..BENCHMARK };
 
 fn function(x: &[f64]) -> f64 {
     let bump = |i: usize| -> f64 {

@@ -1,15 +1,15 @@
 //! A mixed function of two categories, two integers and three reals.
 
-use super::{Benchmark, Kind, Optimum, Variable};
+use super::{Benchmark, Kind, Optimum, Variable, variable};
 
 const VARIABLES: [Variable; 7] = [
-    Variable { name: "base", kind: Kind::Categorical(&["a", "b", "c"]) },
-    Variable { name: "agent", kind: Kind::Categorical(&["p", "q", "r", "s", "t"]) },
-    Variable { name: "dose", kind: Kind::Integer(0, 8) },
-    Variable { name: "steps", kind: Kind::Integer(0, 10) },
-    Variable { name: "shift", kind: Kind::Continuous(-2.0, 2.0) },
-    Variable { name: "phase", kind: Kind::Continuous(0.0, 1.0) },
-    Variable { name: "tilt", kind: Kind::Continuous(-1.0, 1.0) },
+    variable("base", Kind::Categorical(&["a", "b", "c"])),
+    variable("agent", Kind::Categorical(&["p", "q", "r", "s", "t"])),
+    variable("dose", Kind::Integer(0, 8)),
+    variable("steps", Kind::Integer(0, 10)),
+    variable("shift", Kind::Continuous(-2.0, 2.0)),
+    variable("phase", Kind::Continuous(0.0, 1.0)),
+    variable("tilt", Kind::Continuous(-1.0, 1.0)),
 ];
 
 /// Effect of the base.
@@ -29,6 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     constraints: &[],
     optimum: Optimum { value: -7.3, points: &[&[2.0, 3.0, 8.0, 3.0, 0.6, 0.3 * std::f64::consts::PI, 1.0]] },
     source: "made for mixed spaces; the optimum follows from the formula, term by term",
+    noise: 0.0,
     function,
 };
 

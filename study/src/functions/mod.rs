@@ -1,4 +1,5 @@
-//! Benchmark functions with known optima: the paper's twelve synthetic problems and a mixed one.
+//! Benchmark functions with known optima: the paper's twelve synthetic problems, and more of every kind: boxes, constraints, mixtures, categories,
+//! jumps, variables that exist under a condition, noise.
 //!
 //! Each file holds one function: formula, box, constraints as expressions of the [problem file](leafgp::problem), known optimum and source.
 //! All are minimised. Formulas follow the literature; where the paper's published code differs, the file says so.
@@ -9,8 +10,11 @@
 //! # Ok::<(), leafgp_study::functions::UnknownFunction>(())
 //! ```
 
+mod ackley10;
 mod alkylation;
 mod branin;
+mod branin_disc;
+mod categories;
 mod evaluator;
 mod g1;
 mod g10;
@@ -18,13 +22,23 @@ mod g3;
 mod g4;
 mod g6;
 mod g7;
+mod griewank6;
 mod hartmann6;
+mod layers;
+mod levy8;
 mod mixed;
+mod mixture12;
+mod noise;
 mod pressure_vessel;
 mod problem;
 mod rastrigin;
+mod rosenbrock6;
 mod schwefel;
+mod speed_reducer;
+mod spring;
+mod steps5;
 mod styblinski_tang;
+mod welded_beam;
 
 pub use evaluator::FunctionEvaluator;
 
@@ -43,6 +57,8 @@ pub struct Benchmark {
     pub optimum: Optimum,
     /// Where the formula and the optimum come from.
     pub source: &'static str,
+    /// Standard deviation of the noise on each evaluation; 0 for an exact function.
+    pub noise: f64,
     function: fn(&[f64]) -> f64,
 }
 
@@ -53,6 +69,8 @@ pub struct Variable {
     pub name: &'static str,
     /// Its allowed values.
     pub kind: Kind,
+    /// When it exists; otherwise it stands at its lower bound. `None`: always.
+    pub active_if: Option<&'static str>,
 }
 
 /// The allowed values of a benchmark's variable.
@@ -60,6 +78,8 @@ pub struct Variable {
 pub enum Kind {
     /// Every number from the first to the second.
     Continuous(f64, f64),
+    /// Every number from the first to the second, spread by its logarithm.
+    Log(f64, f64),
     /// Every whole number from the first to the second.
     Integer(i32, i32),
     /// One of the named levels; in a point stands the index.
@@ -93,21 +113,35 @@ pub struct UnknownFunction {
 }
 
 /// All benchmarks, in alphabetical order.
-pub const ALL: [&Benchmark; 14] = [
+pub const ALL: [&Benchmark; 28] = [
+    &ackley10::BENCHMARK,
     &alkylation::BENCHMARK,
     &branin::BENCHMARK,
+    &branin_disc::BENCHMARK,
+    &categories::BENCHMARK,
     &g1::BENCHMARK,
     &g10::BENCHMARK,
     &g3::BENCHMARK,
     &g4::BENCHMARK,
     &g6::BENCHMARK,
     &g7::BENCHMARK,
+    &griewank6::BENCHMARK,
+    &griewank6::NOISY,
     &hartmann6::BENCHMARK,
+    &hartmann6::NOISY,
+    &layers::BENCHMARK,
+    &levy8::BENCHMARK,
     &mixed::BENCHMARK,
+    &mixture12::BENCHMARK,
     &pressure_vessel::BENCHMARK,
     &rastrigin::BENCHMARK,
+    &rosenbrock6::BENCHMARK,
     &schwefel::BENCHMARK,
+    &speed_reducer::BENCHMARK,
+    &spring::BENCHMARK,
+    &steps5::BENCHMARK,
     &styblinski_tang::BENCHMARK,
+    &welded_beam::BENCHMARK,
 ];
 
 /// The names of all benchmarks, in alphabetical order.
@@ -126,11 +160,21 @@ pub fn find(name: &str) -> Result<&'static Benchmark, UnknownFunction> {
 }
 
 impl Benchmark {
-    /// The function at a point in variable order; an integer as a number, a category as its level index.
+    /// The function at a point in variable order, with its noise; an integer as a number, a category as its level index. The noise is a
+    /// function of the point: measuring a point again gives the same value.
     ///
     /// # Panics
     /// When the point has another length than `variables`, or a level index that does not exist.
     pub fn evaluate(&self, x: &[f64]) -> f64 {
+        let exact = self.exact(x);
+        if self.noise == 0.0 { exact } else { exact + self.noise * noise::standard_normal(x) }
+    }
+
+    /// The function at a point without its noise: what a method's best point is worth.
+    ///
+    /// # Panics
+    /// As [`Benchmark::evaluate`].
+    pub fn exact(&self, x: &[f64]) -> f64 {
         assert_eq!(x.len(), self.variables.len(), "{} has {} variables", self.name, self.variables.len());
         (self.function)(x)
     }
@@ -145,7 +189,7 @@ impl Kind {
     /// As the solver's domain.
     pub fn domain(&self) -> Domain {
         match *self {
-            Self::Continuous(lower, upper) => Domain::Continuous { lower, upper },
+            Self::Continuous(lower, upper) | Self::Log(lower, upper) => Domain::Continuous { lower, upper },
             Self::Integer(lower, upper) => {
                 Domain::Integer { lower: f64::from(lower), upper: f64::from(upper) }
             }
@@ -163,13 +207,23 @@ const fn cube<const N: usize>(lower: f64, upper: f64) -> [Variable; N] {
 
 /// Real variables `x0, x1, ...` with bounds of their own.
 const fn boxed<const N: usize>(bounds: [(f64, f64); N]) -> [Variable; N] {
-    let mut variables = [Variable { name: "", kind: Kind::Continuous(0.0, 0.0) }; N];
+    let mut variables = [variable("", Kind::Continuous(0.0, 0.0)); N];
     let mut i = 0;
     while i < N {
-        variables[i] = Variable { name: NAMES[i], kind: Kind::Continuous(bounds[i].0, bounds[i].1) };
+        variables[i] = variable(NAMES[i], Kind::Continuous(bounds[i].0, bounds[i].1));
         i += 1;
     }
     variables
+}
+
+/// A variable that always exists.
+const fn variable(name: &'static str, kind: Kind) -> Variable {
+    Variable { name, kind, active_if: None }
+}
+
+/// A variable that exists under a condition.
+const fn conditional(name: &'static str, kind: Kind, condition: &'static str) -> Variable {
+    Variable { name, kind, active_if: Some(condition) }
 }
 
 const fn constraint(name: &'static str, expr: &'static str) -> Constraint {

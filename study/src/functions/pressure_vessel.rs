@@ -1,12 +1,12 @@
 //! The pressure vessel: cost of a cylinder with two heads, walls in steps of 1/16 inch.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint};
+use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 4] = [
-    Variable { name: "shell_steps", kind: Kind::Integer(1, 99) },
-    Variable { name: "head_steps", kind: Kind::Integer(1, 99) },
-    Variable { name: "radius", kind: Kind::Continuous(10.0, 200.0) },
-    Variable { name: "length", kind: Kind::Continuous(10.0, 200.0) },
+    variable("shell_steps", Kind::Integer(1, 99)),
+    variable("head_steps", Kind::Integer(1, 99)),
+    variable("radius", Kind::Continuous(10.0, 200.0)),
+    variable("length", Kind::Continuous(10.0, 200.0)),
 ];
 
 const CONSTRAINTS: [Constraint; 3] = [
@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         points: &[&[13.0, 7.0, 42.098_445_595_854_9, 176.636_595_842_439_4]],
     },
     source: "Kannan & Kramer, J. Mech. Des. 116 (1994); optimum: Yang et al., Int. J. Bio-Inspired Comp. 5 (2013)",
+    noise: 0.0,
     function,
 };
 

@@ -11,10 +11,15 @@ impl Benchmark {
     pub fn problem(&self) -> Result<Problem, ProblemError> {
         let mut builder = Problem::builder(self.name);
         for variable in self.variables {
-            builder = builder.variable(match variable.kind {
+            let own = match variable.kind {
                 Kind::Continuous(lower, upper) => Variable::continuous(variable.name, lower, upper),
+                Kind::Log(lower, upper) => Variable::continuous(variable.name, lower, upper).log(),
                 Kind::Integer(lower, upper) => Variable::integer(variable.name, lower.into(), upper.into()),
                 Kind::Categorical(levels) => Variable::categorical(variable.name, levels.iter().copied()),
+            };
+            builder = builder.variable(match variable.active_if {
+                Some(condition) => own.active_if(condition, variable.kind.domain().bounds().0),
+                None => own,
             });
         }
         for constraint in self.constraints {

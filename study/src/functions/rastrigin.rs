@@ -13,6 +13,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     constraints: &[],
     optimum: Optimum { value: 0.0, points: &[&[0.0; 10]] },
     source: "Rastrigin, Systems of Extremal Control (1974); Muehlenbein et al., Parallel Computing 17 (1991)",
+    noise: 0.0,
     function,
 };
 

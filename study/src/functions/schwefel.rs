@@ -13,6 +13,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     constraints: &[],
     optimum: Optimum { value: 0.0, points: &[&[420.9687; 10]] },
     source: "Schwefel, Numerical Optimization of Computer Models (1981)",
+    noise: 0.0,
     function,
 };
 

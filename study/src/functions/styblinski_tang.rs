@@ -13,6 +13,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     constraints: &[],
     optimum: Optimum { value: -391.661657, points: &[&[-2.903534; 10]] },
     source: "Styblinski & Tang, Neural Networks 3 (1990)",
+    noise: 0.0,
     function,
 };
 
