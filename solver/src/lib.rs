@@ -12,7 +12,9 @@ pub mod expr;
 pub mod forest;
 pub mod interval;
 pub mod level_set;
+pub mod limit;
 pub mod objective;
+pub mod problem;
 pub mod qp;
 pub mod region;
 pub mod search;
@@ -22,8 +24,8 @@ mod testing;
 pub use domain::{Domain, Grid};
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use level_set::LevelSet;
+pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic};
+pub use problem::{Problem, ProblemError};
 pub use region::{Range, Region};
-pub use search::{
-    Incumbent, LeafLimit, Problem, Report, SearchError, SearchOptions, Status, StopReason, minimize,
-};
+pub use search::{Incumbent, Report, SearchError, SearchOptions, Status, StopReason, minimize};

@@ -14,7 +14,7 @@ mod verify;
 pub(crate) use steps::Steps;
 pub use verify::{Verified, verify};
 
-use crate::search::Problem;
+use crate::problem::Problem;
 
 /// A proof that no allowed point lies below a bound, as written to and read from a file.
 #[derive(Clone, Debug, PartialEq)]

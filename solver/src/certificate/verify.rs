@@ -1,7 +1,7 @@
 //! Re-checks a certificate: plain code, outward rounding, nothing shared with the search but the problem.
 
 use crate::constraints::{Decision, Limits};
-use crate::search::Problem;
+use crate::problem::Problem;
 
 use super::arithmetic::{Bounds, dot};
 use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};
@@ -112,7 +112,7 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
     if number < certificate.nodes.len() {
         return Err(Refusal::Node { node: number, problem: "the proof ends before it".into() });
     }
-    let gap = objective.map_or(0.0, |o| crate::search::relative_gap(o, bound));
+    let gap = objective.map_or(0.0, |o| crate::objective::relative_gap(o, bound));
     Ok(Verified { objective, bound, gap, nodes: certificate.nodes.len() })
 }
 

@@ -9,10 +9,10 @@ use super::model::Model;
 use super::node::OpenNode;
 use super::options::SearchOptions;
 use super::pool::{Found, Pool};
-use super::problem::Problem;
 use super::report::{Report, Status};
 use super::subtree::{Context, Worker};
 use super::{CertifyError, SearchError};
+use crate::problem::Problem;
 
 /// Slack, relative to the size of the bound, between what the search proved and what the certificate claims: the verifier rounds outward.
 const SLACK: f64 = 1e-9;
@@ -28,7 +28,7 @@ pub fn certify(
     options: &SearchOptions,
 ) -> Result<Certificate, CertifyError> {
     options.validate()?;
-    problem.validate()?;
+    problem.validate().map_err(SearchError::from)?;
     let bound = match report.status {
         Status::Optimal => report.best_bound,
         Status::Infeasible => f64::INFINITY,
