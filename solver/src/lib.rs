@@ -9,6 +9,7 @@ pub mod certificate;
 pub mod constraints;
 pub mod domain;
 pub mod expr;
+mod fnv;
 pub mod forest;
 pub mod interval;
 pub mod level_set;

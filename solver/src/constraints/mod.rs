@@ -12,6 +12,7 @@ mod propagate;
 mod relax;
 mod search;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -27,7 +28,7 @@ pub use propagate::Propagator;
 use search::Search;
 
 use crate::domain::Domain;
-use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
+use crate::expr::{Condition, ConditionId, Evaluation, GridRow, Number, Program, Settings, Verdict};
 use crate::region::{Range, Region};
 
 /// A variable as expressions see it.
@@ -140,6 +141,22 @@ pub struct Constraints {
     pool: Pool,
 }
 
+/// What a set of constraints states, as plain data: every feasible point lies in the domains and makes each root hold at [`Tolerance::Produce`]. A variable
+/// that exists only under a condition is a root like any other.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'a> {
+    /// The variables' domains.
+    pub domains: &'a [Domain],
+    /// Operations; operands come before their users.
+    pub numbers: &'a [Number],
+    /// Conditions; operands come before their users.
+    pub conditions: &'a [Condition],
+    /// Comparisons that are decided in whole steps.
+    pub grid_rows: &'a BTreeMap<ConditionId, GridRow>,
+    /// One condition for each constraint.
+    pub roots: &'a [ConditionId],
+}
+
 /// A variable that exists only under a condition.
 #[derive(Clone, Debug)]
 struct Hierarchy {
@@ -156,9 +173,15 @@ impl Constraints {
         self.roots.is_empty()
     }
 
-    /// What the set states, as text that is equal for equal sets: work memory and derived data left out.
-    pub(crate) fn statement(&self) -> String {
-        format!("{:?}{:?}{:?}{:?}{:?}", self.domains, self.program, self.names, self.roots, self.hierarchy)
+    /// What the set states, as plain data.
+    pub fn statement(&self) -> Statement<'_> {
+        Statement {
+            domains: &self.domains,
+            numbers: &self.program.numbers,
+            conditions: &self.program.conditions,
+            grid_rows: &self.program.grid_rows,
+            roots: &self.roots,
+        }
     }
 
     /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.

@@ -28,5 +28,6 @@ mod values;
 
 pub(crate) use attained::Attained;
 pub(crate) use check::{Scope, Typed};
-pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
+pub(crate) use program::Program;
+pub use program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId};
 pub(crate) use values::{Evaluation, Settings, Verdict, negation, power};

@@ -26,6 +26,7 @@ mod cells;
 mod certify;
 mod driver;
 mod dual;
+mod evidence;
 mod kernels;
 mod links;
 mod local;

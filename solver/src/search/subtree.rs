@@ -5,12 +5,13 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-use crate::certificate::{ProofEnd, ProofNode};
+use crate::certificate::{Claim, Evidence, Forward, ProofEnd, ProofNode};
 use crate::constraints::Limits;
-use crate::region::Range;
+use crate::region::{Range, Region};
 
 use super::branching::{self, Basis, BranchScratch};
 use super::dual::Dual;
+use super::evidence::{Refuter, meet};
 use super::links::Links;
 use super::local::{LocalSearch, Neighbours};
 use super::messages;
@@ -80,7 +81,16 @@ pub(crate) struct Worker {
     products: Vec<f64>,
     words: Vec<u64>,
     /// Collects what a certificate says about the node at hand.
-    record: Option<ProofNode>,
+    record: Option<Record>,
+    refuter: Refuter,
+}
+
+/// A node on record.
+#[derive(Debug)]
+struct Record {
+    proof: ProofNode,
+    /// Where claims leave feasible points of the node, which its children inherit.
+    region: Region,
 }
 
 enum Verdict {
@@ -127,7 +137,7 @@ impl Worker {
             };
             let serial = number + outcome.nodes;
             outcome.nodes += 1;
-            match self.process(ctx, &mut node, changed, serial, &mut outcome) {
+            match self.process(ctx, &mut node, changed, None, serial, &mut outcome) {
                 Verdict::Closed => self.free.push(node),
                 Verdict::Branch => self.push_children(ctx.model, node),
             }
@@ -137,18 +147,21 @@ impl Worker {
 
     /// Searches the whole tree below the pool's cutoff depth first and writes down why each node holds nothing better. `None` when the limits end it,
     /// or a constrained cell stays undecided.
+    /// Constraints make boxes smaller only by claims that go on record; `forward` evaluates them.
     pub(crate) fn certify(
         &mut self,
         ctx: &Context<'_>,
         root: OpenNode,
         pool: Pool,
+        forward: Option<&Forward<'_>>,
     ) -> Option<Vec<ProofNode>> {
         /// Not among the nodes that start a local search.
         const SERIAL: u64 = FIRST_SEARCHES + 1;
         let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
         self.open(ctx.model, root);
         let mut proof = Vec::new();
-        while let Some((mut node, split)) = self.stack.pop() {
+        let mut regions = vec![Region::full(ctx.model.problem.domains)];
+        while let (Some((mut node, split)), Some(region)) = (self.stack.pop(), regions.pop()) {
             if ctx.must_stop() {
                 self.stack.clear();
                 return None;
@@ -162,12 +175,13 @@ impl Worker {
             };
             // Every node stands on its own evidence.
             node.bound = f64::NEG_INFINITY;
-            self.record = Some(ProofNode::default());
-            let verdict = self.process(ctx, &mut node, changed, SERIAL, &mut outcome);
-            let mut record = self.record.take().expect("set above");
+            self.record = Some(Record { proof: ProofNode::default(), region });
+            let verdict = self.process(ctx, &mut node, changed, forward, SERIAL, &mut outcome);
+            let Record { proof: mut record, region } = self.record.take().expect("set above");
             match verdict {
                 Verdict::Closed => self.free.push(node),
                 Verdict::Branch => {
+                    regions.extend([region.clone(), region]);
                     let split = &mut self.branch.split;
                     record.end = ProofEnd::Split { feature: split.feature as u32, left: split.left.clone() };
                     // The left child comes first in the proof.
@@ -219,18 +233,23 @@ impl Worker {
         ctx: &Context<'_>,
         node: &mut Node,
         mut changed: Changed,
+        forward: Option<&Forward<'_>>,
         serial: u64,
         outcome: &mut Outcome,
     ) -> Verdict {
         let model = ctx.model;
         for round in 1.. {
-            if !self.narrow(ctx, node, changed) {
+            let possible = match forward {
+                Some(forward) => self.narrow_on_record(ctx, forward, node, changed),
+                None => self.narrow(ctx, node, changed),
+            };
+            if !possible {
                 return Verdict::Closed;
             }
             changed = Changed::Marked;
             if self.enumerate(ctx, node, outcome) {
                 if let Some(record) = &mut self.record {
-                    record.end = ProofEnd::Enumerated;
+                    record.proof.end = ProofEnd::Enumerated(Vec::new());
                 }
                 return Verdict::Closed;
             }
@@ -238,7 +257,7 @@ impl Worker {
             self.links.build(model, node);
             let bound = if let Some(record) = &mut self.record {
                 let (bound, proof) = self.dual.raise_on_record(model, &self.links, node, cutoff);
-                record.rounds.push(proof);
+                record.proof.evidence.push(Evidence::Round(proof));
                 bound
             } else {
                 self.dual.raise(model, &self.links, node, cutoff)
@@ -314,6 +333,50 @@ impl Worker {
                     if node.cells[model.cells.words(f)].iter().all(|&w| w == 0) {
                         return false;
                     }
+                    self.filter.mark(f, model.n_features());
+                    any = true;
+                }
+            }
+            if !any {
+                return true;
+            }
+            if !node.filter(model, &mut self.filter, Changed::Marked) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// As [`Worker::narrow`], by claims that the verifier can check.
+    fn narrow_on_record(
+        &mut self,
+        ctx: &Context<'_>,
+        forward: &Forward<'_>,
+        node: &mut Node,
+        changed: Changed,
+    ) -> bool {
+        let model = ctx.model;
+        if !node.filter(model, &mut self.filter, changed) {
+            return false;
+        }
+        for _ in 0..3 {
+            let Some(record) = &mut self.record else { return true };
+            // The verifier drops a box of no points by itself, but only when it has to look.
+            let Some(mut region) = meet(model, &node.cells, &record.region) else {
+                record.proof.evidence.push(Evidence::Contraction(Vec::new()));
+                return false;
+            };
+            let (claims, open) = self.refuter.contract(forward, &mut region);
+            if claims != [Claim::Open] {
+                record.proof.evidence.push(Evidence::Contraction(claims));
+            }
+            record.region = region;
+            if !open {
+                return false;
+            }
+            let mut any = false;
+            for (f, range) in record.region.0.iter().enumerate() {
+                if model.cells.intersect(f, range, &mut node.cells) {
                     self.filter.mark(f, model.n_features());
                     any = true;
                 }
@@ -435,6 +498,10 @@ impl Worker {
         let n_blocks = node.n_blocks();
         if n_blocks > 2 || (n_blocks == 2 && node.block(0).len() * node.block(1).len() > MAX_PAIRS) {
             return false;
+        }
+        if self.record.is_some() && model.problem.constraints.is_some() {
+            // The claims about each combination are made in the verifier's order, once all nodes are known.
+            return true;
         }
         let Self { candidates, vector, products, words, .. } = self;
         candidates.clear();
