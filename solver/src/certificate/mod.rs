@@ -14,6 +14,8 @@ mod digest;
 mod file;
 mod form;
 mod forward;
+#[cfg(test)]
+mod hostile;
 mod limits;
 mod messages;
 mod secant;
@@ -129,7 +131,7 @@ impl Certificate {
 
 #[cfg(test)]
 mod tests {
-    use super::{Certificate, ProofEnd, ProofNode, Refusal, verify};
+    use super::{Certificate, Evidence, ProofEnd, ProofNode, Refusal, WorkBudget, verify, verify_within};
     use crate::problem::Problem;
     use crate::search::{SearchOptions, certify, minimize};
     use crate::testing::{crossing_trees, wave};
@@ -214,14 +216,44 @@ mod tests {
         });
     }
 
-    /// Splits that leave one side empty: many, so that a box kept for each would not fit into memory.
+    /// Splits that leave one side empty: many, so that a box kept for each would not fit into memory, and looking at each takes long.
     #[test]
-    fn endless_splits_are_refused() {
+    fn a_million_idle_splits_are_refused_within_the_budget() {
         with_proof(|problem, certificate| {
-            let split =
-                ProofNode { evidence: Vec::new(), end: ProofEnd::Split { feature: 0, left: vec![u64::MAX] } };
-            let altered = Certificate { nodes: vec![split; 50_000], ..certificate.clone() };
-            assert!(matches!(verify(problem, &altered), Err(Refusal::Node { .. })));
+            let split = |left: u64| ProofNode {
+                evidence: Vec::new(),
+                end: ProofEnd::Split { feature: 0, left: vec![left] },
+            };
+            let budget = WorkBudget { total: 100_000_000, ..WorkBudget::default() };
+            // The whole box goes left each time.
+            let altered = Certificate { nodes: vec![split(u64::MAX); 1_000_000], ..certificate.clone() };
+            let refused = verify_within(problem, &altered, budget);
+            assert!(matches!(refused, Err(Refusal::OutOfWork { of_node: false, .. })), "{refused:?}");
+            // The left side is empty, and so is all that comes of it.
+            let altered = Certificate { nodes: vec![split(0); 1_000_000], ..certificate.clone() };
+            assert!(matches!(verify_within(problem, &altered, budget), Err(Refusal::Node { .. })));
+        });
+    }
+
+    #[test]
+    fn endless_sweeps_are_refused_within_the_budget_of_a_node() {
+        with_proof(|problem, certificate| {
+            let honest = verify(problem, certificate).unwrap().work;
+            let mut round = certificate.nodes.iter().flat_map(|node| &node.evidence).find_map(|evidence| {
+                let Evidence::Round(round) = evidence else { return None };
+                Some(round.clone())
+            });
+            let round = round.as_mut().unwrap();
+            round.sweeps = u8::MAX;
+            let mut altered = certificate.clone();
+            // The bound is out of reach, so that no round ends the node.
+            altered.bound = f64::INFINITY;
+            altered.incumbent = None;
+            altered.nodes[0].evidence = vec![Evidence::Round(round.clone()); 255];
+            let budget = WorkBudget { node: 100 * honest, total: u64::MAX };
+            let refused = verify_within(problem, &altered, budget);
+            assert_eq!(refused, Err(Refusal::OutOfWork { node: 0, of_node: true }));
+            assert!(verify_within(problem, certificate, budget).is_ok());
         });
     }
 

@@ -151,8 +151,8 @@ impl Values {
         } else if base > 1.0 {
             self.library(|x| base.powf(x))
         } else {
-            let falling = self.negate().library(|x| -base.powf(-x));
-            falling.negate()
+            // Falling in x, rising in -x.
+            self.negate().library(|x| base.powf(-x))
         }
     }
 

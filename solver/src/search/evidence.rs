@@ -14,6 +14,8 @@ const WORTHWHILE: f64 = 1.0 / 16.0;
 const REFINEMENTS: usize = 6;
 /// Times every constraint is gone through.
 const PASSES: usize = 8;
+/// What a whole domain's width counts beside gains, which are shares of rows.
+const WIDTH_COUNTS: f64 = 1e-3;
 /// Multipliers below this share of the largest are left out.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -205,28 +207,42 @@ fn strike(forward: &Forward<'_>, root: usize, variable: usize, region: &mut Regi
     }
 }
 
-/// Where to split a box: the variable of those that constraints read with the largest part in what keeps rows from failing.
+/// Where to split a box: the variable whose halving takes most off the errors of the rows' linear forms; where none does, the widest that a constraint reads.
 fn choose(forward: &Forward<'_>, region: &Region) -> Option<(usize, f64)> {
     let Statement { domains, .. } = *forward.statement();
-    let mut scores = vec![0.0; domains.len()];
-    for root in 0..forward.n_roots() {
-        for &variable in forward.variables(root) {
-            scores[variable] = width(&domains[variable], &region.0[variable]);
+    let mut read = vec![false; domains.len()];
+    (0..forward.n_roots()).flat_map(|root| forward.variables(root)).for_each(|&v| read[v] = true);
+    let whole = forward.row_forms(region);
+    let mut best = None;
+    for variable in (0..domains.len()).filter(|&v| read[v]) {
+        let width = width(&domains[variable], &region.0[variable]);
+        if width <= 0.0 {
+            continue;
+        }
+        let at = match &region.0[variable] {
+            Range::Interval { lower, upper } => {
+                let middle = 0.5 * lower + 0.5 * upper;
+                // Not the last value, which would leave nothing above it.
+                if middle >= *upper { *lower } else { middle.max(*lower) }
+            }
+            Range::Levels(kept) => kept.first()? as f64,
+        };
+        let [Some(lower), Some(upper)] = halves(forward.statement(), region, variable, at)? else {
+            return None;
+        };
+        let parts = [forward.row_forms(&lower), forward.row_forms(&upper)];
+        let gain = |(row, form): (usize, &Option<RowForm>)| {
+            let error = |form: &Option<RowForm>| form.as_ref().map_or(0.0, |form| form.difference.error);
+            let left = error(&parts[0][row]).max(error(&parts[1][row]));
+            let size = form.as_ref().map_or(1.0, |form| form.difference.reach() + form.difference.error);
+            if size > 0.0 { (error(form) - left) / size } else { 0.0 }
+        };
+        let score = whole.iter().enumerate().map(gain).sum::<f64>() + WIDTH_COUNTS * width;
+        if best.is_none_or(|(most, _, _)| score > most) {
+            best = Some((score, variable, at));
         }
     }
-    let variable = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)))?;
-    if scores[variable] <= 0.0 {
-        return None;
-    }
-    let at = match &region.0[variable] {
-        Range::Interval { lower, upper } => {
-            let middle = 0.5 * lower + 0.5 * upper;
-            // Not the last value, which would leave nothing above it.
-            if middle >= *upper { *lower } else { middle.max(*lower) }
-        }
-        Range::Levels(kept) => kept.first()? as f64,
-    };
-    Some((variable, at))
+    best.map(|(_, variable, at)| (variable, at))
 }
 
 /// Share of the domain that a range has; 0 for a single value.
