@@ -26,8 +26,8 @@ fn constraints(domains: &[Domain], texts: &[&str]) -> Constraints {
 const SETS: [&[&str]; 3] = [
     &["x0 + x1 + x2 == 1.3", "x0 - x1 >= 0.05", "x0*x1 + x2^2 <= 0.4", "x1 + 0.3 <= exp(x2)"],
     &["x0 + x1 + x2 == 1.3", "x0 + x1 <= 0.5", "x0*x1 + x2^2 <= 0.9", "x1 + 0.1 <= exp(x2)"],
-    // No point at all, though each pair of them has some in every slab.
-    &["x0 + x1 + x2 == 1.3", "x0 + x1 <= 0.5", "x2 <= 0.7"],
+    // No point at all, which no slab shows.
+    &["x0 + x1 + x2 == 1.3", "2*x0 + 2*x1 + 2*x2 <= 2.4"],
 ];
 
 /// Problems whose proofs need constraints, and their proofs.
