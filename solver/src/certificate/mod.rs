@@ -18,6 +18,8 @@ mod forward;
 mod hostile;
 mod limits;
 mod messages;
+mod need;
+mod rows;
 mod secant;
 mod steps;
 mod values;
@@ -26,7 +28,8 @@ mod work;
 
 pub(crate) use claims::{Claim, halves};
 pub(crate) use digest::digest;
-pub(crate) use forward::{Forward, RowForm};
+pub(crate) use forward::Forward;
+pub(crate) use rows::RowForm;
 pub(crate) use steps::Steps;
 pub(crate) use verify::complete;
 pub use verify::{Verified, verify, verify_within};
@@ -70,20 +73,15 @@ pub(crate) struct ProofRound {
 }
 
 /// How a node ends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum ProofEnd {
     /// Nothing is left.
+    #[default]
     Closed,
     /// Few enough leaf combinations are left to look at each: claims for each that lies below the bound, in the order of the verifier.
     Enumerated(Vec<Vec<Claim>>),
     /// Two children: the cells of `left` (words of a bitset) of a variable, and the others.
     Split { feature: u32, left: Vec<u64> },
-}
-
-impl Default for ProofEnd {
-    fn default() -> Self {
-        Self::Closed
-    }
 }
 
 /// Why a certificate was refused.
