@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::pool::Pool;
 use crate::region::{Range, Region};
 use crate::search::Search;
+use crate::statement::Statement;
 use crate::tolerance::Tolerance;
 
 /// A compiled set of known constraints over mixed variables.
@@ -41,9 +42,15 @@ impl Constraints {
         self.roots.is_empty()
     }
 
-    /// What the set states, as text that is equal for equal sets: work memory and derived data left out.
-    pub fn statement(&self) -> String {
-        format!("{:?}{:?}{:?}{:?}{:?}", self.domains, self.program, self.names, self.roots, self.hierarchy)
+    /// What the set states, as plain data.
+    pub fn statement(&self) -> Statement<'_> {
+        Statement {
+            domains: &self.domains,
+            numbers: &self.program.numbers,
+            conditions: &self.program.conditions,
+            grid_rows: &self.program.grid_rows,
+            roots: &self.roots,
+        }
     }
 
     /// Number of constraints (each user constraint, each whole-valued define, each `active_if`), in the order they were added.

@@ -22,6 +22,7 @@ pub mod qp;
 mod region;
 mod relax;
 mod search;
+pub mod statement;
 mod tolerance;
 mod variable;
 

@@ -1,8 +1,6 @@
 //! Fitted tree ensembles as plain data, checked once on entry.
 
-use leafgp_constraints::Domain;
-use leafgp_constraints::LevelSet;
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 /// The question a split asks.
 #[derive(Clone, Debug, PartialEq)]

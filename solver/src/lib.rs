@@ -6,8 +6,11 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
 pub mod certificate;
+mod fnv;
 pub mod forest;
+pub mod limit;
 pub mod objective;
+pub mod problem;
 pub mod search;
 #[cfg(test)]
 mod testing;
@@ -15,7 +18,7 @@ mod testing;
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use leafgp_constraints as constraints;
 pub use leafgp_constraints::{Domain, Grid, LevelSet, Range, Region};
+pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic};
-pub use search::{
-    Incumbent, LeafLimit, Problem, Report, SearchError, SearchOptions, Status, StopReason, minimize,
-};
+pub use problem::{Problem, ProblemError};
+pub use search::{Incumbent, Report, SearchError, SearchOptions, Status, StopReason, minimize};

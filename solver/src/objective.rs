@@ -58,3 +58,12 @@ impl LeafObjective {
         self.mean(leaves) - self.quadratic.as_ref().map_or(0.0, |q| q.kappa * q.deviation(leaves))
     }
 }
+
+/// `(objective - bound) / max(|objective|, 1e-9)`, never negative; infinite without an incumbent or a bound.
+pub fn relative_gap(objective: f64, bound: f64) -> f64 {
+    if objective.is_finite() {
+        ((objective - bound) / objective.abs().max(1e-9)).max(0.0)
+    } else {
+        f64::INFINITY
+    }
+}

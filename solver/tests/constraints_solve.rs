@@ -5,7 +5,9 @@ mod constraints_support;
 mod support;
 
 use constraints_support::{Generator, points};
+use leafgp_solver::certificate::{Certificate, verify};
 use leafgp_solver::constraints::Tolerance;
+use leafgp_solver::search::certify;
 use leafgp_solver::{Problem, Region, SearchOptions, Status, StopReason, minimize};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -50,6 +52,11 @@ fn compare(seed: u64) -> Outcome {
     let report = minimize(&problem, &options).unwrap();
     let context = || format!("seed {seed}, optimum {optimum}: {report:?}\n{}", constrained.text());
     assert_eq!(report.undecided_cells, 0, "{}", context());
+    // What the certificate proves holds of every point, by claims that know nothing of the engine.
+    let certificate = certify(&problem, &report, &options).unwrap_or_else(|e| panic!("{e}: {}", context()));
+    let verified = verify(&problem, &certificate).unwrap_or_else(|e| panic!("{e}: {}", context()));
+    assert!(verified.bound <= optimum, "{}", context());
+    forge(seed, &problem, &certificate, optimum);
     let Some(best) = &report.incumbent else {
         assert_eq!(optimum, f64::INFINITY, "{}", context());
         assert_eq!((report.status, report.stop_reason), (Status::Infeasible, StopReason::Exhausted));
@@ -63,6 +70,37 @@ fn compare(seed: u64) -> Outcome {
     let allowance = (options.gap * best.objective.abs()).max(1e-9) + rounding;
     assert!(best.objective <= optimum + allowance, "{}", context());
     Outcome::Optimal
+}
+
+/// Files altered at some bytes and given a checksum that fits: whatever is accepted is true.
+fn forge(seed: u64, problem: &Problem<'_>, certificate: &Certificate, optimum: f64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xf0e6e);
+    let bytes = certificate.write();
+    for _ in 0..20 {
+        let mut body = bytes[..bytes.len() - 8].to_vec();
+        if rng.random() {
+            // Claims that there is no point at all.
+            body[16..24].copy_from_slice(&f64::INFINITY.to_le_bytes());
+            let n = u32::from_le_bytes(body[24..28].try_into().unwrap());
+            if n != u32::MAX {
+                body[24..28].copy_from_slice(&u32::MAX.to_le_bytes());
+                body.drain(28..28 + 8 * (n as usize + 1));
+            }
+        }
+        for _ in 0..rng.random_range(0..4) {
+            let at = rng.random_range(16..body.len());
+            body[at] = if rng.random() { rng.random_range(0..6) } else { rng.random() };
+        }
+        let checksum = body
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        body.extend(checksum.to_le_bytes());
+        if let Ok(forged) = Certificate::read(&body)
+            && let Ok(verified) = verify(problem, &forged)
+        {
+            assert!(verified.bound <= optimum, "seed {seed}: {forged:?} says {}, {optimum}", verified.bound);
+        }
+    }
 }
 
 fn compare_all(seeds: std::ops::Range<u64>) -> [usize; 3] {

@@ -70,7 +70,10 @@ fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {
         let certificate = certify(&problem, &report, &options).unwrap();
         let size = certificate.write().len();
         let verified = verify(&problem, &certificate).unwrap_or_else(|e| panic!("{name}: {e}"));
-        println!("{name}: {} nodes, {size} bytes, gap {:.2e}", verified.nodes, verified.gap);
+        println!(
+            "{name}: {} nodes, {size} bytes, {:.1e} steps, gap {:.2e}",
+            verified.nodes, verified.work as f64, verified.gap
+        );
         assert!(size < 20_000_000, "{name}: {size} bytes");
         assert!(verified.gap <= 1.001e-4, "{name}: {}", verified.gap);
     }

@@ -30,5 +30,6 @@ mod values;
 pub(crate) use attained::Attained;
 pub(crate) use check::{Scope, Typed};
 pub use error::ExprError;
-pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
+pub(crate) use program::Program;
+pub use program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId};
 pub(crate) use values::{Evaluation, Settings, Verdict, negation, power};

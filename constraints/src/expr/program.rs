@@ -8,35 +8,50 @@ use crate::level_set::LevelSet;
 
 /// Index of a numeric operation; operands come before their users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct NumberId(pub(crate) u32);
+pub struct NumberId(pub u32);
 
 /// Index of a condition; operands come before their users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ConditionId(pub(crate) u32);
+pub struct ConditionId(pub u32);
 
 /// A numeric operation, as written: evaluation follows the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub enum Number {
+    /// A number.
     Constant(f64),
+    /// The variable's coordinate; a category's level index.
     Variable(usize),
+    /// `a + b`.
     Add(NumberId, NumberId),
+    /// `a - b`.
     Subtract(NumberId, NumberId),
+    /// `a * b`.
     Multiply(NumberId, NumberId),
     /// Undefined where the divisor is zero.
     Divide(NumberId, NumberId),
+    /// `-a`.
     Negate(NumberId),
     /// Constant exponent.
     Power(NumberId, f64),
     /// Constant positive base.
     Exponential(f64, NumberId),
+    /// The smaller; undefined when one is.
     Min(NumberId, NumberId),
+    /// The larger; undefined when one is.
     Max(NumberId, NumberId),
+    /// Absolute value.
     Abs(NumberId),
+    /// Square root; undefined below 0.
     Sqrt(NumberId),
+    /// `e^a`.
     Exp(NumberId),
+    /// Natural logarithm; undefined at and below 0.
     Log(NumberId),
+    /// Largest whole number not above.
     Floor(NumberId),
+    /// Smallest whole number not below.
     Ceil(NumberId),
+    /// The second where the condition (without tolerances) holds, the third where its negation does, else undefined.
     If(ConditionId, NumberId, NumberId),
     /// A whole-valued define: the nearest integer within the tolerance, the value itself otherwise.
     Whole(NumberId),
@@ -44,24 +59,33 @@ pub(crate) enum Number {
 
 /// Comparison after `>` and `>=` were turned round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Comparison {
+pub enum Comparison {
+    /// `<=`
     LessEqual,
+    /// `<`
     Less,
+    /// `==`, within the tolerance.
     Equal,
+    /// `!=`
     NotEqual,
 }
 
 /// A truth value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Condition {
+pub enum Condition {
+    /// Always or never.
     Constant(bool),
+    /// Two numbers; false where one is undefined.
     Compare(Comparison, NumberId, NumberId),
     /// A category's level is in the set.
     Level(usize, LevelSet),
     /// A whole-valued define is whole.
     IsWhole(NumberId),
+    /// All of them.
     And(Vec<ConditionId>),
+    /// One of them.
     Or(Vec<ConditionId>),
+    /// The negation, pushed down to the comparisons before it is judged.
     Not(ConditionId),
     /// The same without tolerances: conditions that switch something must agree with what is printed.
     Exact(ConditionId),
@@ -70,10 +94,11 @@ pub(crate) enum Condition {
 /// A comparison of sums of grid variables with coefficients ±1, decided in steps of the finest grid:
 /// `sum coefficient * round(x * 10^digits) compared with bound`, all integers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct GridRow {
+pub struct GridRow {
     /// Variable, its decimals' scale `10^d`, and the coefficient that brings it to the common scale.
-    pub(crate) terms: Vec<(usize, f64, i64)>,
-    pub(crate) bound: i64,
+    pub terms: Vec<(usize, f64, i64)>,
+    /// What the sum is compared with.
+    pub bound: i64,
 }
 
 /// All operations of a set of expressions.

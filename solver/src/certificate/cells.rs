@@ -1,9 +1,7 @@
 //! The verifier's own view of cells and leaves, straight from the definitions.
 
 use crate::forest::{Forest, Node, Rule};
-use leafgp_constraints::Domain;
-use leafgp_constraints::LevelSet;
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 /// For each variable, which cells are kept.
 pub(super) type CellBox = Vec<Vec<bool>>;

@@ -1,7 +1,7 @@
 //! Leaf limits from the verifier's side.
 
 use crate::forest::Forest;
-use crate::search::LeafLimit;
+use crate::limit::LeafLimit;
 
 use super::cells::CellLeaf;
 

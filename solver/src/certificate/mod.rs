@@ -1,20 +1,39 @@
 //! Proofs on file: what a search found, and why nothing better exists, to be re-checked by independent code.
 //!
-//! A certificate names a bound, an incumbent and a tree of boxes. Each node lists the vectors `u` of its tangent bounds, the number of message
-//! sweeps, and its end: nothing is left, few leaf combinations are left, or a split into two boxes. [`verify`] rebuilds everything else from the problem with
-//! outward rounding: two boxes of a split cover their parent by construction, so nothing can be left out.
+//! A certificate names a bound, an incumbent and a tree of boxes. Each node lists its evidence in order: claims that parts of its box break the constraints, and
+//! vectors `u` of tangent bounds with a number of message sweeps. It ends with nothing left, with few leaf combinations to look at, or with a split into two
+//! boxes. [`verify`] rebuilds everything else from the problem with outward rounding: two boxes of a split cover their parent by construction, so nothing can
+//! be left out. Constraints are evaluated forward over boxes, and nothing else: no propagation, no search, no solver. `docs/certificate-format.md` says
+//! all of it in full.
 
 mod arithmetic;
 mod cells;
+mod checker;
+mod claims;
+mod digest;
+mod file;
+mod form;
+mod forward;
+#[cfg(test)]
+mod hostile;
 mod limits;
+mod messages;
+mod need;
+mod rows;
 mod secant;
 mod steps;
+mod values;
 mod verify;
+mod work;
 
+pub(crate) use claims::{Claim, halves};
+pub(crate) use digest::digest;
+pub(crate) use forward::Forward;
+pub(crate) use rows::RowForm;
 pub(crate) use steps::Steps;
-pub use verify::{Verified, verify};
-
-use crate::search::Problem;
+pub(crate) use verify::complete;
+pub use verify::{Verified, verify, verify_within};
+pub use work::WorkBudget;
 
 /// A proof that no allowed point lies below a bound, as written to and read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +51,16 @@ pub struct Certificate {
 /// A node of the proof.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ProofNode {
-    pub(crate) rounds: Vec<ProofRound>,
+    pub(crate) evidence: Vec<Evidence>,
     pub(crate) end: ProofEnd,
+}
+
+/// What makes a node's box smaller.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Evidence {
+    Round(ProofRound),
+    /// Parts of the box hold no feasible point.
+    Contraction(Vec<Claim>),
 }
 
 /// One round of bounding and fixing.
@@ -51,8 +78,8 @@ pub(crate) enum ProofEnd {
     /// Nothing is left.
     #[default]
     Closed,
-    /// Few enough leaf combinations are left to look at each.
-    Enumerated,
+    /// Few enough leaf combinations are left to look at each: claims for each that lies below the bound, in the order of the verifier.
+    Enumerated(Vec<Vec<Claim>>),
     /// Two children: the cells of `left` (words of a bitset) of a variable, and the others.
     Split { feature: u32, left: Vec<u64> },
 }
@@ -78,9 +105,15 @@ pub enum Refusal {
         /// What is missing.
         problem: String,
     },
+    /// The proof takes more work than allowed, see [`WorkBudget`].
+    #[error("node {node}: the work budget {} ran out", if *of_node { "of the node" } else { "of the whole proof" })]
+    OutOfWork {
+        /// Number of the node, depth first.
+        node: usize,
+        /// True for the budget of one node, false for that of the proof.
+        of_node: bool,
+    },
 }
-
-const MAGIC: &[u8; 8] = b"LEAFGPC2";
 
 impl Certificate {
     /// The bound that is claimed.
@@ -92,161 +125,13 @@ impl Certificate {
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
-
-    /// The file's bytes: little-endian, with a checksum at the end.
-    pub fn write(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
-        out.extend(self.digest.to_le_bytes());
-        out.extend(self.bound.to_le_bytes());
-        match &self.incumbent {
-            None => out.extend(u32::MAX.to_le_bytes()),
-            Some((objective, x)) => {
-                out.extend((x.len() as u32).to_le_bytes());
-                out.extend(objective.to_le_bytes());
-                x.iter().for_each(|v| out.extend(v.to_le_bytes()));
-            }
-        }
-        out.extend((self.nodes.len() as u64).to_le_bytes());
-        for node in &self.nodes {
-            out.push(node.rounds.len() as u8);
-            for round in &node.rounds {
-                out.push(round.sweeps);
-                out.extend((round.u.counts.len() as u32).to_le_bytes());
-                out.extend(round.u.size.to_le_bytes());
-                round.u.counts.iter().for_each(|count| out.extend(count.to_le_bytes()));
-            }
-            match &node.end {
-                ProofEnd::Closed => out.push(0),
-                ProofEnd::Enumerated => out.push(1),
-                ProofEnd::Split { feature, left } => {
-                    out.push(2);
-                    out.extend(feature.to_le_bytes());
-                    out.extend((left.len() as u32).to_le_bytes());
-                    left.iter().for_each(|w| out.extend(w.to_le_bytes()));
-                }
-            }
-        }
-        let checksum = fnv(&out);
-        out.extend(checksum.to_le_bytes());
-        out
-    }
-
-    /// Reads a file's bytes.
-    ///
-    /// # Errors
-    /// Bytes that are no certificate, are cut short or were altered.
-    pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
-        let refuse = |what: &str| Refusal::Format(what.into());
-        let (body, checksum) = bytes.split_last_chunk::<8>().ok_or_else(|| refuse("too short"))?;
-        if fnv(body) != u64::from_le_bytes(*checksum) {
-            return Err(refuse("the checksum does not fit"));
-        }
-        let mut input = Input { rest: body };
-        if input.take::<8>()? != *MAGIC {
-            return Err(refuse("not a certificate of this version"));
-        }
-        let digest = input.u64()?;
-        let bound = input.f64()?;
-        let n = input.u32()?;
-        let incumbent = if n == u32::MAX {
-            None
-        } else {
-            let objective = input.f64()?;
-            let x = (0..n).map(|_| input.f64()).collect::<Result<_, _>>()?;
-            Some((objective, x))
-        };
-        let n_nodes = input.u64()?;
-        let mut nodes = Vec::new();
-        for _ in 0..n_nodes {
-            let mut rounds = Vec::new();
-            for _ in 0..input.take::<1>()?[0] {
-                let sweeps = input.take::<1>()?[0];
-                let n = input.u32()?;
-                let size = f32::from_le_bytes(input.take()?);
-                let counts =
-                    (0..n).map(|_| Ok(i16::from_le_bytes(input.take()?))).collect::<Result<_, Refusal>>()?;
-                rounds.push(ProofRound { u: Steps { size, counts }, sweeps });
-            }
-            let end = match input.take::<1>()?[0] {
-                0 => ProofEnd::Closed,
-                1 => ProofEnd::Enumerated,
-                2 => {
-                    let feature = input.u32()?;
-                    let n = input.u32()?;
-                    ProofEnd::Split { feature, left: (0..n).map(|_| input.u64()).collect::<Result<_, _>>()? }
-                }
-                _ => return Err(refuse("an unknown end of a node")),
-            };
-            nodes.push(ProofNode { rounds, end });
-        }
-        if input.rest.is_empty() {
-            Ok(Self { digest, bound, incumbent, nodes })
-        } else {
-            Err(refuse("bytes after the last node"))
-        }
-    }
-}
-
-/// Reads little-endian numbers.
-struct Input<'a> {
-    rest: &'a [u8],
-}
-
-impl Input<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
-        let (first, rest) =
-            self.rest.split_first_chunk::<N>().ok_or_else(|| Refusal::Format("cut short".into()))?;
-        self.rest = rest;
-        Ok(*first)
-    }
-
-    fn u32(&mut self) -> Result<u32, Refusal> {
-        Ok(u32::from_le_bytes(self.take()?))
-    }
-
-    fn u64(&mut self) -> Result<u64, Refusal> {
-        Ok(u64::from_le_bytes(self.take()?))
-    }
-
-    fn f64(&mut self) -> Result<f64, Refusal> {
-        Ok(f64::from_le_bytes(self.take()?))
-    }
-}
-
-/// FNV-1a, 64 bits.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
-}
-
-/// A number that stands for the problem's data.
-pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
-    let mut text = format!("{:?}{:?}", problem.domains(), problem.forest());
-    if let Some(constraints) = problem.constraints {
-        text.push_str(&constraints.statement());
-    }
-    if !problem.excluded.is_empty() || !problem.limits.is_empty() {
-        // The shortest text of a number that reads back the same: nothing is lost.
-        text.push_str(&format!("{:?}{:?}", problem.excluded, problem.limits));
-    }
-    let mut bytes = text.into_bytes();
-    let objective = problem.objective();
-    let mut push = |v: f64| bytes.extend(v.to_le_bytes());
-    push(objective.constant);
-    objective.linear.iter().for_each(|&c| push(c));
-    if let Some(q) = &objective.quadratic {
-        push(q.kappa);
-        push(q.prior_variance);
-        q.factor.iter().for_each(|&v| push(v));
-    }
-    fnv(&bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Certificate, ProofEnd, ProofNode, Refusal, verify};
-    use crate::search::{Problem, SearchOptions, certify, minimize};
+    use super::{Certificate, Evidence, ProofEnd, ProofNode, Refusal, WorkBudget, verify, verify_within};
+    use crate::problem::Problem;
+    use crate::search::{SearchOptions, certify, minimize};
     use crate::testing::{crossing_trees, wave};
     use crate::{LeafObjective, Quadratic};
 
@@ -329,14 +214,44 @@ mod tests {
         });
     }
 
-    /// Splits that leave one side empty: many, so that a box kept for each would not fit into memory.
+    /// Splits that leave one side empty: many, so that a box kept for each would not fit into memory, and looking at each takes long.
     #[test]
-    fn endless_splits_are_refused() {
+    fn a_million_idle_splits_are_refused_within_the_budget() {
         with_proof(|problem, certificate| {
-            let split =
-                ProofNode { rounds: Vec::new(), end: ProofEnd::Split { feature: 0, left: vec![u64::MAX] } };
-            let altered = Certificate { nodes: vec![split; 50_000], ..certificate.clone() };
-            assert!(matches!(verify(problem, &altered), Err(Refusal::Node { .. })));
+            let split = |left: u64| ProofNode {
+                evidence: Vec::new(),
+                end: ProofEnd::Split { feature: 0, left: vec![left] },
+            };
+            let budget = WorkBudget { total: 100_000_000, ..WorkBudget::default() };
+            // The whole box goes left each time.
+            let altered = Certificate { nodes: vec![split(u64::MAX); 1_000_000], ..certificate.clone() };
+            let refused = verify_within(problem, &altered, budget);
+            assert!(matches!(refused, Err(Refusal::OutOfWork { of_node: false, .. })), "{refused:?}");
+            // The left side is empty, and so is all that comes of it.
+            let altered = Certificate { nodes: vec![split(0); 1_000_000], ..certificate.clone() };
+            assert!(matches!(verify_within(problem, &altered, budget), Err(Refusal::Node { .. })));
+        });
+    }
+
+    #[test]
+    fn endless_sweeps_are_refused_within_the_budget_of_a_node() {
+        with_proof(|problem, certificate| {
+            let honest = verify(problem, certificate).unwrap().work;
+            let mut round = certificate.nodes.iter().flat_map(|node| &node.evidence).find_map(|evidence| {
+                let Evidence::Round(round) = evidence else { return None };
+                Some(round.clone())
+            });
+            let round = round.as_mut().unwrap();
+            round.sweeps = u8::MAX;
+            let mut altered = certificate.clone();
+            // The bound is out of reach, so that no round ends the node.
+            altered.bound = f64::INFINITY;
+            altered.incumbent = None;
+            altered.nodes[0].evidence = vec![Evidence::Round(round.clone()); 255];
+            let budget = WorkBudget { node: 100 * honest, total: u64::MAX };
+            let refused = verify_within(problem, &altered, budget);
+            assert_eq!(refused, Err(Refusal::OutOfWork { node: 0, of_node: true }));
+            assert!(verify_within(problem, certificate, budget).is_ok());
         });
     }
 
@@ -356,7 +271,7 @@ mod tests {
         with_proof(|problem, certificate| {
             let mut altered = certificate.clone();
             for node in &mut altered.nodes {
-                node.rounds.clear();
+                node.evidence.clear();
             }
             assert!(matches!(verify(problem, &altered), Err(Refusal::Node { .. })));
         });

@@ -1,8 +1,6 @@
 //! The cells of every variable: the pieces between consecutive thresholds that hold an allowed value, or the levels of a category.
 
-use leafgp_constraints::Domain;
-use leafgp_constraints::LevelSet;
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 /// Cells of all variables. A box is a bitset of the cells it keeps, one run of words for each variable.
 #[derive(Clone, Debug)]

@@ -2,20 +2,25 @@
 
 use std::time::Instant;
 
-use crate::certificate::{Certificate, digest};
+use crate::certificate::{Certificate, Forward, complete, digest};
+use leafgp_constraints::Region;
 
+use super::evidence::Refuter;
 use super::local::Neighbours;
 use super::model::Model;
 use super::node::OpenNode;
 use super::options::SearchOptions;
 use super::pool::{Found, Pool};
-use super::problem::Problem;
 use super::report::{Report, Status};
 use super::subtree::{Context, Worker};
 use super::{CertifyError, SearchError};
+use crate::problem::Problem;
 
 /// Slack, relative to the size of the bound, between what the search proved and what the certificate claims: the verifier rounds outward.
 const SLACK: f64 = 1e-9;
+
+/// Boxes that are looked at for claims about one leaf combination.
+const REFUTATION_NODES: usize = 20_000;
 
 /// Proves on record that no allowed point lies below the bound of a finished search (less a slack of 1e-9, relative). Takes about as long as the search
 /// on one thread did; `options` gives the time limit and the interrupt flag.
@@ -28,7 +33,7 @@ pub fn certify(
     options: &SearchOptions,
 ) -> Result<Certificate, CertifyError> {
     options.validate()?;
-    problem.validate()?;
+    problem.validate().map_err(SearchError::from)?;
     let bound = match report.status {
         Status::Optimal => report.best_bound,
         Status::Infeasible => f64::INFINITY,
@@ -50,8 +55,19 @@ pub fn certify(
         pool.insert(&Found { objective: bound, leaves: Vec::new(), x: Vec::new() });
     }
     let root = OpenNode::root(&model, f64::NEG_INFINITY);
-    let nodes = Worker::default().certify(&context, root, pool).ok_or(CertifyError::Limit)?;
-    Ok(Certificate { digest, bound: claimed, incumbent, nodes })
+    let forward = problem.constraints.map(|constraints| Forward::new(constraints.statement()));
+    let nodes =
+        Worker::default().certify(&context, root, pool, forward.as_ref()).ok_or(CertifyError::Limit)?;
+    let mut certificate = Certificate { digest, bound: claimed, incumbent, nodes };
+    if let Some(forward) = &forward {
+        let mut refuter = Refuter::default();
+        let mut refute = |region: &Region| {
+            let mut left = REFUTATION_NODES;
+            refuter.refute(forward, region.clone(), &mut left, &|| context.must_stop())
+        };
+        complete(problem, &mut certificate, &mut refute).map_err(|_| CertifyError::Limit)?;
+    }
+    Ok(certificate)
 }
 
 impl From<SearchError> for CertifyError {

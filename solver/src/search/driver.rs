@@ -17,9 +17,10 @@ use super::model::Model;
 use super::node::OpenNode;
 use super::options::SearchOptions;
 use super::pool::{Found, Pool, Undecided};
-use super::problem::Problem;
-use super::report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
+use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
+use crate::objective::relative_gap;
+use crate::problem::Problem;
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 50;

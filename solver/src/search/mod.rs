@@ -26,6 +26,7 @@ mod cells;
 mod certify;
 mod driver;
 mod dual;
+mod evidence;
 mod kernels;
 mod links;
 mod local;
@@ -35,7 +36,6 @@ mod multipliers;
 mod node;
 mod options;
 mod pool;
-mod problem;
 mod relax;
 mod report;
 #[cfg(feature = "stages")]
@@ -44,8 +44,11 @@ mod subtree;
 
 pub use certify::certify;
 pub use options::{ProgressCallback, SearchOptions};
-pub use problem::{LeafLimit, Problem};
-pub use report::{Incumbent, Progress, Report, Status, StopReason, relative_gap};
+pub use report::{Incumbent, Progress, Report, Status, StopReason};
+
+pub use crate::limit::LeafLimit;
+pub use crate::objective::relative_gap;
+pub use crate::problem::{Problem, ProblemError};
 
 #[cfg(feature = "stages")]
 #[doc(hidden)]
@@ -61,6 +64,12 @@ pub enum SearchError {
     /// A setting is out of range.
     #[error("search options: {0}")]
     Options(String),
+}
+
+impl From<ProblemError> for SearchError {
+    fn from(error: ProblemError) -> Self {
+        Self::Problem(error.0)
+    }
 }
 
 /// Why a certificate was not written.

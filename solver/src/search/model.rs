@@ -10,7 +10,7 @@ use leafgp_constraints::{Range, Region};
 
 use super::cells::{Cells, FeatureCells, bits, fill};
 use super::kernels::{COARSE_PAD, Kernels, PAD};
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// No item: a leaf that no cell reaches.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -1,7 +1,6 @@
 //! The best distinct cells found so far, and the evaluation that a point must pass to join them.
 
-use leafgp_constraints::{Constraints, Decision, Limits, Tolerance};
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Constraints, Decision, Limits, Range, Region, Tolerance};
 
 use super::model::Model;
 use super::options::SearchOptions;

@@ -90,15 +90,6 @@ pub struct Report {
     pub threads: usize,
 }
 
-/// `(objective - bound) / max(|objective|, 1e-9)`, never negative; infinite without an incumbent or a bound.
-pub fn relative_gap(objective: f64, bound: f64) -> f64 {
-    if objective.is_finite() {
-        ((objective - bound) / objective.abs().max(1e-9)).max(0.0)
-    } else {
-        f64::INFINITY
-    }
-}
-
 impl Status {
     /// The word of reports and files.
     pub fn as_str(self) -> &'static str {

@@ -6,8 +6,8 @@ use super::links::Links;
 use super::messages;
 use super::model::Model;
 use super::node::{Changed, FilterScratch, Node};
-use super::problem::Problem;
 use super::relax::Directions;
+use crate::problem::Problem;
 
 /// A node of a problem's search and the buffers of its stages.
 #[derive(Debug)]

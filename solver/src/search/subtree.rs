@@ -1,16 +1,18 @@
 //! Work on one subtree: depth first from a queued node, a limited number of nodes.
 
+mod record;
+
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-use crate::certificate::{ProofEnd, ProofNode};
-use leafgp_constraints::Limits;
-use leafgp_constraints::Range;
+use crate::certificate::{Evidence, Forward, ProofEnd};
+use leafgp_constraints::{Limits, Range};
 
 use super::branching::{self, Basis, BranchScratch};
 use super::dual::Dual;
+use super::evidence::Refuter;
 use super::links::Links;
 use super::local::{LocalSearch, Neighbours};
 use super::messages;
@@ -18,6 +20,7 @@ use super::model::Model;
 use super::node::{Changed, FilterScratch, Node, OpenNode, overlaps};
 use super::options::SearchOptions;
 use super::pool::{Pool, Undecided, settle};
+use record::Record;
 
 /// What every worker reads.
 #[derive(Debug)]
@@ -80,7 +83,8 @@ pub(crate) struct Worker {
     products: Vec<f64>,
     words: Vec<u64>,
     /// Collects what a certificate says about the node at hand.
-    record: Option<ProofNode>,
+    record: Option<Record>,
+    refuter: Refuter,
 }
 
 enum Verdict {
@@ -127,57 +131,12 @@ impl Worker {
             };
             let serial = number + outcome.nodes;
             outcome.nodes += 1;
-            match self.process(ctx, &mut node, changed, serial, &mut outcome) {
+            match self.process(ctx, &mut node, changed, None, serial, &mut outcome) {
                 Verdict::Closed => self.free.push(node),
                 Verdict::Branch => self.push_children(ctx.model, node),
             }
         }
         outcome
-    }
-
-    /// Searches the whole tree below the pool's cutoff depth first and writes down why each node holds nothing better. `None` when the limits end it,
-    /// or a constrained cell stays undecided.
-    pub(crate) fn certify(
-        &mut self,
-        ctx: &Context<'_>,
-        root: OpenNode,
-        pool: Pool,
-    ) -> Option<Vec<ProofNode>> {
-        /// Not among the nodes that start a local search.
-        const SERIAL: u64 = FIRST_SEARCHES + 1;
-        let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
-        self.open(ctx.model, root);
-        let mut proof = Vec::new();
-        while let Some((mut node, split)) = self.stack.pop() {
-            if ctx.must_stop() {
-                self.stack.clear();
-                return None;
-            }
-            let changed = match split {
-                None => Changed::Everything,
-                Some(feature) => {
-                    self.filter.mark(feature, ctx.model.n_features());
-                    Changed::Marked
-                }
-            };
-            // Every node stands on its own evidence.
-            node.bound = f64::NEG_INFINITY;
-            self.record = Some(ProofNode::default());
-            let verdict = self.process(ctx, &mut node, changed, SERIAL, &mut outcome);
-            let mut record = self.record.take().expect("set above");
-            match verdict {
-                Verdict::Closed => self.free.push(node),
-                Verdict::Branch => {
-                    let split = &mut self.branch.split;
-                    record.end = ProofEnd::Split { feature: split.feature as u32, left: split.left.clone() };
-                    // The left child comes first in the proof.
-                    split.estimates = [0.0, 1.0];
-                    self.push_children(ctx.model, node);
-                }
-            }
-            proof.push(record);
-        }
-        (outcome.undecided.count == 0).then_some(proof)
     }
 
     /// Puts a queued node on the stack.
@@ -219,18 +178,23 @@ impl Worker {
         ctx: &Context<'_>,
         node: &mut Node,
         mut changed: Changed,
+        forward: Option<&Forward<'_>>,
         serial: u64,
         outcome: &mut Outcome,
     ) -> Verdict {
         let model = ctx.model;
         for round in 1.. {
-            if !self.narrow(ctx, node, changed) {
+            let possible = match forward {
+                Some(forward) => self.narrow_on_record(ctx, forward, node, changed),
+                None => self.narrow(ctx, node, changed),
+            };
+            if !possible {
                 return Verdict::Closed;
             }
             changed = Changed::Marked;
             if self.enumerate(ctx, node, outcome) {
                 if let Some(record) = &mut self.record {
-                    record.end = ProofEnd::Enumerated;
+                    record.proof.end = ProofEnd::Enumerated(Vec::new());
                 }
                 return Verdict::Closed;
             }
@@ -238,7 +202,7 @@ impl Worker {
             self.links.build(model, node);
             let bound = if let Some(record) = &mut self.record {
                 let (bound, proof) = self.dual.raise_on_record(model, &self.links, node, cutoff);
-                record.rounds.push(proof);
+                record.proof.evidence.push(Evidence::Round(proof));
                 bound
             } else {
                 self.dual.raise(model, &self.links, node, cutoff)
@@ -435,6 +399,10 @@ impl Worker {
         let n_blocks = node.n_blocks();
         if n_blocks > 2 || (n_blocks == 2 && node.block(0).len() * node.block(1).len() > MAX_PAIRS) {
             return false;
+        }
+        if self.record.is_some() && model.problem.constraints.is_some() {
+            // The claims about each combination are made in the verifier's order, once all nodes are known.
+            return true;
         }
         let Self { candidates, vector, products, words, .. } = self;
         candidates.clear();

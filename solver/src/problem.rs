@@ -1,12 +1,14 @@
 //! The problem that is solved: domains, forest, leaf objective and everything that restricts the point.
 
 use crate::forest::Forest;
+use crate::limit::LeafLimit;
 use crate::objective::LeafObjective;
-use leafgp_constraints::Constraints;
-use leafgp_constraints::Domain;
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Constraints, Domain, Range, Region};
 
-use super::SearchError;
+/// The problem's parts do not fit together, or a number is out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ProblemError(pub String);
 
 /// Minimise a [`LeafObjective`] of a [`Forest`] over the variables' [`Domain`]s, optionally under [`Constraints`], linear limits on the
 /// active leaves, and without the points of excluded regions.
@@ -40,37 +42,6 @@ pub struct Problem<'a> {
     pub(crate) limits: Vec<LeafLimit>,
 }
 
-/// A linear limit on the active leaves: `lower <= constant + sum of the active leaves' coefficients <= upper`, held in plain f64
-/// arithmetic (sum in the order of the trees) by every point that is returned.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LeafLimit {
-    /// Added to the sum.
-    pub constant: f64,
-    /// `(leaf in the forest's numbering, coefficient)`, ascending by leaf; leaves not listed count 0.
-    pub coefficients: Vec<(usize, f64)>,
-    /// Smallest allowed value; may be minus infinity.
-    pub lower: f64,
-    /// Largest allowed value; may be infinity.
-    pub upper: f64,
-}
-
-impl LeafLimit {
-    /// `constant + sum of coefficients` at the given active leaves (ascending, one a tree).
-    pub fn value(&self, leaves: &[usize]) -> f64 {
-        let coefficient = |leaf: &usize| match self.coefficients.binary_search_by_key(leaf, |&(l, _)| l) {
-            Ok(at) => self.coefficients[at].1,
-            Err(_) => 0.0,
-        };
-        self.constant + leaves.iter().map(coefficient).sum::<f64>()
-    }
-
-    /// True when the limit holds at the given active leaves.
-    pub fn holds(&self, leaves: &[usize]) -> bool {
-        let value = self.value(leaves);
-        self.lower <= value && value <= self.upper
-    }
-}
-
 /// Largest size of an objective: its square and sums over trees stay far from the end of f64.
 const LARGEST: f64 = 1e100;
 
@@ -88,7 +59,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Forbids every point of the region (a box over all variables), in addition to those excluded before. Any box is allowed; usually it is the
-    /// [region](super::Incumbent::region) of an earlier incumbent.
+    /// [region](crate::search::Incumbent::region) of an earlier incumbent.
     #[must_use]
     pub fn excluding(mut self, region: Region) -> Self {
         self.excluded.push(region);
@@ -184,8 +155,8 @@ impl<'a> Problem<'a> {
     }
 
     /// Checks shapes and numbers.
-    pub(crate) fn validate(&self) -> Result<(), SearchError> {
-        let refuse = |message: String| Err(SearchError::Problem(message));
+    pub(crate) fn validate(&self) -> Result<(), ProblemError> {
+        let refuse = |message: String| Err(ProblemError(message));
         let n_leaves = self.forest.n_leaves();
         let objective = self.objective;
         if objective.linear.len() != n_leaves {

@@ -1,0 +1,360 @@
+//! A node of the proof under examination.
+
+use crate::problem::Problem;
+use leafgp_constraints::{Range, Region};
+
+use super::ProofRound;
+use super::arithmetic::{Bounds, dot};
+use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};
+use super::claims::{Claim, settle};
+use super::forward::Forward;
+use super::limits::WideLimit;
+use super::messages::{links, send, sweep_work};
+use super::secant::secant;
+use super::work::{Objection, Work};
+
+/// Leaf combinations that an enumerated node may have at most.
+const MAX_COMBINATIONS: usize = 4096;
+
+/// The problem from the verifier's side.
+pub(super) struct Checker<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) cells: Vec<VariableCells>,
+    /// Leaves of the trees, then the pieces around each excluded region.
+    pub(super) trees: Vec<Vec<CellLeaf>>,
+    pub(super) limits: Vec<WideLimit>,
+    pub(super) forward: Option<Forward<'a>>,
+    pub(super) bound: f64,
+}
+
+/// A node's box, and the leaves (numbers within their tree's list) still possible.
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) on: CellBox,
+    pub(super) alive: Vec<Vec<usize>>,
+    /// Feasible points of the box lie here, too.
+    pub(super) region: Region,
+}
+
+/// Where the claims about a leaf combination come from: `None` when there are none.
+pub(super) type Claims<'a> = dyn FnMut(usize, &Region) -> Option<Vec<Claim>> + 'a;
+
+fn flaw(problem: &'static str) -> Objection {
+    Objection::Flaw(problem)
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(problem: &'a Problem<'a>, bound: f64) -> Self {
+        let cells = variable_cells(problem.domains(), problem.forest(), &problem.excluded);
+        let mut trees = tree_leaves(problem.forest(), &cells);
+        trees.extend(problem.excluded.iter().filter_map(|region| around(&cells, region)));
+        let limits = problem.limits.iter().map(|limit| WideLimit::new(limit, problem.forest())).collect();
+        let forward = problem.constraints.map(|constraints| Forward::new(constraints.statement()));
+        Self { problem, cells, trees, limits, forward, bound }
+    }
+
+    /// Every point.
+    pub(super) fn root(&self) -> State {
+        let on: CellBox = self.cells.iter().map(|c| vec![true; c.len()]).collect();
+        let alive = self.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect();
+        let empty = on.iter().any(Vec::is_empty);
+        let region = if empty { Region(Vec::new()) } else { Region::full(self.problem.domains()) };
+        State { on, alive, region }
+    }
+
+    /// The cells of `left` and the others, the others first. Children keep what their parent proved useless.
+    pub(super) fn split(
+        &self,
+        f: usize,
+        left: &[u64],
+        state: Option<State>,
+        work: &mut Work,
+    ) -> Result<[Option<State>; 2], Objection> {
+        if f >= self.cells.len() || left.len() != self.cells[f].len().div_ceil(64) {
+            return Err(flaw("the split does not fit the variables"));
+        }
+        if let Some(state) = &state {
+            work.charge(self.work_of_leaves(state))?;
+        }
+        let side = |mut part: Option<State>, side: bool| {
+            if let Some(part) = &mut part {
+                for (j, kept) in part.on[f].iter_mut().enumerate() {
+                    *kept &= (left[j / 64] >> (j % 64) & 1 == 1) == side;
+                }
+            }
+            part.filter(|part| part.on[f].contains(&true))
+        };
+        Ok([side(state.clone(), false), side(state, true)])
+    }
+
+    fn touches(&self, leaf: &CellLeaf, on: &CellBox) -> bool {
+        leaf.on.iter().all(|(f, cells)| cells.iter().zip(&on[*f]).any(|(a, b)| *a && *b))
+    }
+
+    /// Drops leaves outside the box and cells without a leaf, to a fixpoint. False when nothing is left.
+    pub(super) fn filter(&self, state: &mut State, work: &mut Work) -> Result<bool, Objection> {
+        loop {
+            work.charge(self.work_of_leaves(state))?;
+            let mut changed = false;
+            for (leaves, alive) in self.trees.iter().zip(&mut state.alive) {
+                let before = alive.len();
+                alive.retain(|&i| self.touches(&leaves[i], &state.on));
+                changed |= alive.len() < before;
+                if alive.is_empty() {
+                    return Ok(false);
+                }
+                for f in 0..self.cells.len() {
+                    let restriction = |i: &usize| leaves[*i].on.iter().find(|(g, _)| *g == f);
+                    let restrictions: Option<Vec<_>> = alive.iter().map(restriction).collect();
+                    let Some(restrictions) = restrictions else { continue };
+                    for (j, kept) in state.on[f].iter_mut().enumerate() {
+                        if *kept && !restrictions.iter().any(|(_, cells)| cells[j]) {
+                            *kept = false;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+            if state.on.iter().any(|cells| !cells.contains(&true)) {
+                return Ok(false);
+            }
+            for limit in &self.limits {
+                match limit.filter(&self.trees, &mut state.alive) {
+                    None => return Ok(false),
+                    Some(any) => changed |= any,
+                }
+            }
+            if !changed {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Steps of looking at every cell of every leaf still possible.
+    fn work_of_leaves(&self, state: &State) -> usize {
+        let cells: usize = self.cells.iter().map(VariableCells::len).sum();
+        (state.alive.iter().map(Vec::len).sum::<usize>() + 1) * (cells + self.cells.len() + 1)
+    }
+
+    /// Takes away what claims prove to hold no feasible point. False when nothing is left.
+    pub(super) fn contract(
+        &self,
+        state: &mut State,
+        claims: &[Claim],
+        work: &mut Work,
+    ) -> Result<bool, Objection> {
+        let (Some(forward), Some(constraints)) = (&self.forward, self.problem.constraints) else {
+            return Err(flaw("claims about constraints, though there are none"));
+        };
+        let Some(region) = self.meet(&state.on, &state.region) else { return Ok(false) };
+        let Some(open) = settle(forward, &constraints.statement(), claims, region, work)? else {
+            return Ok(false);
+        };
+        work.charge(self.work_of_leaves(state))?;
+        let changed = intersect(&self.cells, &mut state.on, &open);
+        state.region = open;
+        if changed { self.filter(state, work) } else { Ok(true) }
+    }
+
+    /// The smallest box around the cells, within a region; `None` when they have no point in common.
+    fn meet(&self, on: &CellBox, region: &Region) -> Option<Region> {
+        let mut common = hull(&self.cells, on);
+        for ((range, within), domain) in common.0.iter_mut().zip(&region.0).zip(self.problem.domains()) {
+            match (range, within) {
+                (Range::Interval { lower, upper }, Range::Interval { lower: l, upper: u }) => {
+                    (*lower, *upper) = domain.within(lower.max(*l), upper.min(*u))?;
+                }
+                (Range::Levels(set), Range::Levels(kept)) => {
+                    set.intersect_with(kept);
+                    if set.is_empty() {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+        Some(common)
+    }
+
+    /// Bounds the node by one tangent with messages and drops what it proves useless. True when nothing is left below the bound.
+    pub(super) fn round(
+        &self,
+        state: &mut State,
+        round: &ProofRound,
+        work: &mut Work,
+    ) -> Result<bool, Objection> {
+        work.charge(3 * self.work_of_leaves(state) + self.work_of_linearising(state))?;
+        let (base, costs) = self.linearise(state, round).map_err(flaw)?;
+        let links = links(&self.trees, state);
+        work.charge((usize::from(round.sweeps) + 2) * sweep_work(&links))?;
+        let values = send(&links, &costs, round.sweeps);
+        let numbers = costs.iter().flatten().chain(values.iter().flatten().flatten());
+        if !(base.is_finite() && numbers.copied().all(f64::is_finite)) {
+            return Err(flaw("the numbers overflow"));
+        }
+        // What an item pays at most, and what the messages of a variable sum to at least.
+        let mut reduced: Vec<Vec<f64>> = costs;
+        let mut bound = base;
+        for (variable, values) in links.iter().zip(&values) {
+            for (link, phi) in variable.links.iter().zip(values) {
+                for (cost, cells) in reduced[link.tree].iter_mut().zip(&link.items) {
+                    let pays = cells.iter().map(|&j| phi[j]).fold(f64::NEG_INFINITY, f64::max);
+                    *cost = (*cost - pays).next_down();
+                }
+            }
+            let total = |j: usize| values.iter().fold(0.0, |sum: f64, phi| (sum + phi[j]).next_down());
+            let least = (0..variable.n_cells).map(total).fold(f64::INFINITY, f64::min);
+            bound = (bound + least).next_down();
+        }
+        let minima: Vec<f64> =
+            reduced.iter().map(|costs| costs.iter().copied().fold(f64::INFINITY, f64::min)).collect();
+        for min in &minima {
+            bound = (bound + min).next_down();
+        }
+        if bound >= self.bound {
+            return Ok(true);
+        }
+        let above = |min: f64, cost: f64| (bound + (cost - min).next_down()).next_down();
+        for variable in &links {
+            let kept: Vec<usize> =
+                (0..state.on[variable.feature].len()).filter(|&j| state.on[variable.feature][j]).collect();
+            let mut cell_bounds = vec![bound; kept.len()];
+            for link in &variable.links {
+                let mut cheapest = vec![f64::INFINITY; kept.len()];
+                for (&cost, cells) in reduced[link.tree].iter().zip(&link.items) {
+                    cells.iter().for_each(|&j| cheapest[j] = cost.min(cheapest[j]));
+                }
+                for (bound, cheapest) in cell_bounds.iter_mut().zip(&cheapest) {
+                    *bound = (*bound + (cheapest - minima[link.tree]).next_down()).next_down();
+                }
+            }
+            for (&cell, cell_bound) in kept.iter().zip(&cell_bounds) {
+                if *cell_bound >= self.bound {
+                    state.on[variable.feature][cell] = false;
+                }
+            }
+        }
+        for ((alive, costs), &min) in state.alive.iter_mut().zip(&reduced).zip(&minima) {
+            let mut costs = costs.iter();
+            // Written so that a NaN keeps the leaf.
+            alive.retain(|_| {
+                let useless = above(min, *costs.next().expect("a cost for each leaf")) >= self.bound;
+                !useless
+            });
+        }
+        Ok(!self.filter(state, work)?)
+    }
+
+    /// Steps of [`Checker::linearise`]: products of vectors, with a concave deviation those of all pairs.
+    fn work_of_linearising(&self, state: &State) -> usize {
+        let objective = self.problem.objective();
+        let leaves: usize = state.alive.iter().map(Vec::len).sum();
+        match &objective.quadratic {
+            Some(q) if q.kappa < 0.0 => (leaves + 1).saturating_mul(leaves + 1).saturating_mul(q.dim + 1),
+            Some(q) => (leaves + 1) * (q.dim + 1),
+            None => leaves,
+        }
+    }
+
+    /// The bound before messages: its constant part, and a lower bound of the cost of each leaf still possible. A convex deviation gives way to its
+    /// tangent at the round's vector, a concave one to its chord.
+    fn linearise(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
+        let objective = self.problem.objective();
+        let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa != 0.0 && q.prior_variance > 0.0);
+        let linear = |t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| objective.linear[leaf]);
+        let costs = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+            state
+                .alive
+                .iter()
+                .enumerate()
+                .map(|(t, alive)| alive.iter().map(|&i| cost(t, i)).collect())
+                .collect()
+        };
+        let Some(q) = quadratic else {
+            return Ok((objective.constant, costs(&linear)));
+        };
+        if q.kappa < 0.0 {
+            let vector = |t: usize, i: usize| self.trees[t][i].leaf.map(|leaf| q.row(leaf));
+            let vectors: Vec<Vec<_>> = state
+                .alive
+                .iter()
+                .enumerate()
+                .map(|(t, alive)| alive.iter().map(|&i| vector(t, i)).collect())
+                .collect();
+            let (base, mut parts) = secant(q, &vectors);
+            for (t, (parts, alive)) in parts.iter_mut().zip(&state.alive).enumerate() {
+                for (part, &i) in parts.iter_mut().zip(alive) {
+                    *part = (*part + linear(t, i)).next_down();
+                }
+            }
+            return Ok(((objective.constant + base).next_down(), parts));
+        }
+        let u = round.u.vector();
+        if u.len() != q.dim || u.iter().any(|v| !v.is_finite()) {
+            return Err("the tangent's vector does not fit the factor");
+        }
+        let norm_sq = dot(&u, &u);
+        // Any positive s is valid.
+        let s = (q.prior_variance - norm_sq.low).max(0.0).sqrt().max(1e-7 * q.prior_variance.sqrt());
+        let (kappa, s) = (Bounds::exact(q.kappa), Bounds::exact(s));
+        let a = kappa.div_positive(s);
+        let length = Bounds::exact(q.prior_variance).mul(norm_sq.add(s.mul(s))).sqrt();
+        let base = Bounds::exact(objective.constant).sub(kappa.mul(length).div_positive(s)).low;
+        let cost = |t: usize, i: usize| {
+            let Some(leaf) = self.trees[t][i].leaf else { return 0.0 };
+            Bounds::exact(linear(t, i)).add(a.mul(dot(q.row(leaf), &u))).low
+        };
+        Ok((base, costs(&cost)))
+    }
+
+    /// Looks at every leaf combination that is left: each lies at or above the bound, or holds no feasible point. Returns how many claims that took.
+    pub(super) fn enumerate(
+        &self,
+        state: &State,
+        claims: &mut Claims<'_>,
+        work: &mut Work,
+    ) -> Result<usize, Objection> {
+        let combinations = state.alive.iter().try_fold(1usize, |n, alive| n.checked_mul(alive.len()));
+        let Some(combinations) = combinations.filter(|&n| n <= MAX_COMBINATIONS) else {
+            return Err(flaw("too many leaf combinations to enumerate"));
+        };
+        let objective = self.problem.objective();
+        let cells: usize = self.cells.iter().map(VariableCells::len).sum();
+        let dim = objective.quadratic.as_ref().map_or(0, |q| q.dim);
+        work.charge(combinations * (self.trees.len() + 1) * (cells + dim + self.limits.len() + 1))?;
+        let mut at = vec![0; state.alive.len()];
+        let mut used = 0;
+        loop {
+            let chosen: Vec<&CellLeaf> =
+                at.iter().enumerate().map(|(t, &k)| &self.trees[t][state.alive[t][k]]).collect();
+            let mut on = state.on.clone();
+            for leaf in &chosen {
+                for (f, cells) in &leaf.on {
+                    on[*f].iter_mut().zip(cells).for_each(|(kept, cell)| *kept &= cell);
+                }
+            }
+            if on.iter().all(|cells| cells.contains(&true)) {
+                let leaves: Vec<usize> = chosen.iter().filter_map(|leaf| leaf.leaf).collect();
+                // The value is what the search reports for a point, so it needs no widening.
+                if objective.value(&leaves) < self.bound
+                    && self.problem.limits.iter().all(|limit| limit.holds(&leaves))
+                    && let Some(region) = self.meet(&on, &state.region)
+                {
+                    let (Some(forward), Some(constraints)) = (&self.forward, self.problem.constraints) else {
+                        return Err(flaw("a leaf combination lies below the bound"));
+                    };
+                    let claims = claims(used, &region).ok_or(flaw(
+                        "a leaf combination lies below the bound, and nothing is claimed of it",
+                    ))?;
+                    used += 1;
+                    if settle(forward, &constraints.statement(), &claims, region, work)?.is_some() {
+                        return Err(flaw("a leaf combination lies below the bound and may be feasible"));
+                    }
+                }
+            }
+            let Some(t) = (0..at.len()).find(|&t| at[t] + 1 < state.alive[t].len()) else { return Ok(used) };
+            at[t] += 1;
+            at[..t].fill(0);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Constraints as linear forms over a box, and sums of them that fail.
+
+use leafgp_constraints::statement::{Condition, ConditionId, GridRow, Number, NumberId};
+use leafgp_constraints::{Range, Region};
+
+use super::form::{Curve, Form};
+use super::forward::{Forward, scale};
+use super::values::{Values, power};
+
+/// A comparison that every feasible point satisfies.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(super) condition: ConditionId,
+    pub(super) a: NumberId,
+    pub(super) b: NumberId,
+    /// `None` for `a <= b` and `a < b`; else the relative slack of `a == b`.
+    pub(super) equality: Option<f64>,
+}
+
+/// The left side of a row less its right side, and how far above zero (and, for an equality, below) it may be.
+#[derive(Clone, Debug)]
+pub(crate) struct RowForm {
+    pub(crate) difference: Form,
+    pub(crate) slack: f64,
+    pub(crate) equality: bool,
+}
+
+impl Forward<'_> {
+    /// The rows as linear forms over the box; `None` where that fails.
+    pub(crate) fn row_forms(&self, region: &Region) -> Vec<Option<RowForm>> {
+        let n_numbers = self.statement.numbers.len();
+        let (mut values, mut forms) = (vec![Values::ANY; n_numbers], vec![None; n_numbers]);
+        for &k in &self.row_numbers {
+            let natural = self.values(k, region, &values);
+            let form = if natural.is_none() { None } else { self.form(k, region, natural, &values, &forms) };
+            values[k as usize] = natural;
+            if let Some(form) = form {
+                // Both hold, and so does what they have in common.
+                let linear: Values = form.values();
+                let both = Values { low: natural.low.max(linear.low), high: natural.high.min(linear.high) };
+                if !both.is_none() {
+                    values[k as usize] = both;
+                }
+                forms[k as usize] = Some(form);
+            }
+        }
+        let row_form = |row: &Row| {
+            let (a, b) = (row.a.0 as usize, row.b.0 as usize);
+            let difference = match self.statement.grid_rows.get(&row.condition) {
+                Some(grid) => {
+                    let form = grid_form(grid, region)?;
+                    // The steps are those of the comparison as it stands; a negation turns its sides.
+                    let swapped = match &self.statement.conditions[row.condition.0 as usize] {
+                        Condition::Compare(_, first, _) => *first != row.a,
+                        _ => false,
+                    };
+                    if swapped { form.negate() } else { form }
+                }
+                None => forms[a].as_ref()?.subtract(forms[b].as_ref()?)?,
+            };
+            let slack = match row.equality {
+                Some(equality) if equality > 0.0 => 1.01 * equality * scale(values[a], values[b]),
+                _ => 0.0,
+            };
+            slack.is_finite().then(|| RowForm { difference, slack, equality: row.equality.is_some() })
+        };
+        self.rows.iter().map(row_form).collect()
+    }
+
+    fn form(
+        &self,
+        k: u32,
+        region: &Region,
+        natural: Values,
+        values: &[Values],
+        forms: &[Option<Form>],
+    ) -> Option<Form> {
+        let n = region.0.len();
+        let of = |id: NumberId| forms[id.0 as usize].as_ref();
+        let range = |id: NumberId| values[id.0 as usize];
+        let constant = || Form::constant(n, natural);
+        let power_form = |a: NumberId, exponent: f64| {
+            let range = range(a);
+            let second = exponent * (exponent - 1.0);
+            let even = exponent > 0.0 && exponent % 2.0 == 0.0;
+            let smooth = even || range.low > 0.0 || range.high < 0.0 || (exponent > 1.0 && range.low >= 0.0);
+            let odd_below = range.low < 0.0 && exponent % 2.0 != 0.0;
+            if !smooth || (range.low < 0.0 && exponent.fract() != 0.0) {
+                return None;
+            }
+            let curve = Curve {
+                value: &|x| power(x, exponent),
+                slope: &|x| exponent * power(x, exponent - 1.0),
+                convex: (second >= 0.0) != odd_below,
+            };
+            of(a)?.bent(range, &curve)
+        };
+        let form = match self.statement.numbers[k as usize] {
+            Number::Constant(_) | Number::Whole(_) | Number::If(..) => None,
+            Number::Variable(v) => match region.0[v] {
+                Range::Interval { .. } => Form::variable(n, v, natural),
+                Range::Levels(_) => None,
+            },
+            Number::Add(a, b) => of(a).zip(of(b)).and_then(|(a, b)| a.add(b)),
+            Number::Subtract(a, b) => of(a).zip(of(b)).and_then(|(a, b)| a.subtract(b)),
+            Number::Multiply(a, b) if a == b => of(a).and_then(Form::square),
+            Number::Power(a, 2.0) => of(a).and_then(Form::square),
+            Number::Multiply(a, b) => of(a).zip(of(b)).and_then(|(a, b)| a.multiply(b)),
+            Number::Divide(a, b) => of(a).and_then(|a| a.multiply(&self.reciprocal(b, values, forms)?)),
+            Number::Negate(a) => of(a).map(Form::negate),
+            Number::Power(a, exponent) => power_form(a, exponent),
+            Number::Exponential(base, a) => of(a).and_then(|form| {
+                let slope = |x| base.ln() * base.powf(x);
+                form.bent(range(a), &Curve { value: &|x| base.powf(x), slope: &slope, convex: true })
+            }),
+            Number::Exp(a) => of(a).and_then(|form| {
+                form.bent(range(a), &Curve { value: &f64::exp, slope: &f64::exp, convex: true })
+            }),
+            Number::Log(a) if range(a).low > 0.0 => of(a).and_then(|form| {
+                form.bent(range(a), &Curve { value: &f64::ln, slope: &f64::recip, convex: false })
+            }),
+            Number::Sqrt(a) if range(a).low >= 0.0 && range(a).high > 0.0 => of(a).and_then(|form| {
+                form.bent(range(a), &Curve { value: &f64::sqrt, slope: &|x| 0.5 / x.sqrt(), convex: false })
+            }),
+            Number::Log(_) | Number::Sqrt(_) => None,
+            Number::Min(a, b) | Number::Max(a, b) => {
+                let is_max = matches!(self.statement.numbers[k as usize], Number::Max(..));
+                let (low, high) = if range(a).high <= range(b).low {
+                    (a, b)
+                } else if range(b).high <= range(a).low {
+                    (b, a)
+                } else {
+                    return constant();
+                };
+                of(if is_max { high } else { low }).cloned()
+            }
+            Number::Abs(a) if range(a).low >= 0.0 => of(a).cloned(),
+            Number::Abs(a) if range(a).high <= 0.0 => of(a).map(Form::negate),
+            Number::Abs(_) => None,
+            Number::Floor(a) => of(a).and_then(|form| form.shifted(-1.0, 0.0)),
+            Number::Ceil(a) => of(a).and_then(|form| form.shifted(0.0, 1.0)),
+        };
+        form.or_else(constant)
+    }
+
+    fn reciprocal(&self, b: NumberId, values: &[Values], forms: &[Option<Form>]) -> Option<Form> {
+        let range = values[b.0 as usize];
+        if range.low <= 0.0 && range.high >= 0.0 {
+            return None;
+        }
+        let curve = Curve { value: &f64::recip, slope: &|x| -1.0 / (x * x), convex: range.low > 0.0 };
+        forms[b.0 as usize].as_ref()?.bent(range, &curve)
+    }
+
+    /// True when the rows, added up with these multipliers, fail at every point of the box. A multiplier below zero asks an equality from below; an inequality has none.
+    pub(crate) fn contradicts(&self, forms: &[Option<RowForm>], multipliers: &[(u16, f32)]) -> bool {
+        let n = self.statement.domains.len();
+        let (mut sum, mut slopes) = (0.0, vec![0.0; n]);
+        let (mut allowed, mut magnitude) = (0.0, 0.0);
+        for &(row, multiplier) in multipliers {
+            let Some(Some(form)) = forms.get(row as usize) else { return false };
+            let factor = f64::from(multiplier);
+            if !factor.is_finite() || (factor < 0.0 && !form.equality) {
+                return false;
+            }
+            sum += factor * form.difference.centre;
+            slopes.iter_mut().zip(&form.difference.slopes).for_each(|(sum, s)| *sum += factor * s);
+            allowed += factor.abs() * (form.difference.error + form.slack);
+            magnitude += factor.abs() * (form.difference.centre.abs() + form.difference.reach());
+        }
+        let reach: f64 = slopes.iter().map(|s| s.abs()).sum();
+        let terms = (multipliers.len() + n) as f64 + 8.0;
+        // Each of the sums above is off by at most `terms` roundings of its terms' sizes.
+        let margin = 2.0 * terms * f64::EPSILON * (magnitude + allowed) + f64::MIN_POSITIVE;
+        sum - reach - allowed - margin > 0.0
+    }
+}
+
+/// The same as a linear form: a coordinate times its scale is its whole number of steps but for two roundings.
+fn grid_form(row: &GridRow, region: &Region) -> Option<Form> {
+    let n = region.0.len();
+    let mut form = Form::constant(n, Values::point(-(row.bound as f64)))?;
+    for &(variable, scale, coefficient) in &row.terms {
+        let Range::Interval { lower, upper } = region.0[variable] else { return None };
+        let factor = scale * coefficient as f64;
+        let term = Form::variable(n, variable, Values { low: lower, high: upper })?;
+        form = term.multiply(&Form::constant(n, Values::point(factor))?)?.add(&form)?;
+    }
+    Some(form)
+}
