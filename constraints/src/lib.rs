@@ -10,6 +10,7 @@ mod design;
 mod domain;
 mod explain;
 mod expr;
+mod function;
 mod interval;
 mod level_set;
 mod limits;

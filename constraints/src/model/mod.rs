@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 use crate::domain::Domain;
 use crate::expr::{Comparison, ConditionId, Program};
+use crate::function::{Extreme, Function};
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
 
@@ -47,18 +48,9 @@ pub(super) enum Operation {
     Linear(Linear),
     Product(NodeId, NodeId),
     Quotient(NodeId, NodeId),
-    /// Constant exponent, not 0 or 1.
-    Power(NodeId, f64),
-    /// Constant positive base.
-    Exponential(f64, NodeId),
-    Min(NodeId, NodeId),
-    Max(NodeId, NodeId),
-    Abs(NodeId),
-    Sqrt(NodeId),
-    Exp(NodeId),
-    Log(NodeId),
-    Floor(NodeId),
-    Ceil(NodeId),
+    /// A function of one argument; a power's exponent is not 0 or 1.
+    Apply(Function, NodeId),
+    Extreme(Extreme, NodeId, NodeId),
     /// `a` where `yes` holds, `b` where `no` holds; `no` is the negation of `yes`.
     If {
         yes: TruthId,
@@ -223,22 +215,11 @@ impl Model {
         match self.operation(node) {
             Operation::Constant(_) | Operation::Variable(_) => {}
             Operation::Linear(linear) => self.terms(linear).iter().for_each(|t| f(Step::Number(t.node))),
-            Operation::Product(a, b)
-            | Operation::Quotient(a, b)
-            | Operation::Min(a, b)
-            | Operation::Max(a, b) => {
+            Operation::Product(a, b) | Operation::Quotient(a, b) | Operation::Extreme(_, a, b) => {
                 f(Step::Number(*a));
                 f(Step::Number(*b));
             }
-            Operation::Power(a, _)
-            | Operation::Exponential(_, a)
-            | Operation::Abs(a)
-            | Operation::Sqrt(a)
-            | Operation::Exp(a)
-            | Operation::Log(a)
-            | Operation::Floor(a)
-            | Operation::Ceil(a)
-            | Operation::Whole(a) => f(Step::Number(*a)),
+            Operation::Apply(_, a) | Operation::Whole(a) => f(Step::Number(*a)),
             Operation::If { yes, no, a, b } => {
                 f(Step::Truth(*yes));
                 f(Step::Truth(*no));
