@@ -6,7 +6,7 @@
 //! | form | meaning |
 //! |---|---|
 //! | `a <= b < c`, `== != >= >` | comparisons; chains hold pairwise |
-//! | `min max sum(...)`, `abs sqrt exp log floor ceil(a)` | functions, see below |
+//! | `min(...)`, `max(...)`, `sum(...)` | functions of any number of arguments; those of one are below |
 //! | `a ^ 3`, `a ^ 0.5`, `2 ^ n` | the exponent or the base is a constant |
 //! | `if(condition, a, b)` | `a` where the condition holds, else `b` |
 //! | `count(a > 0, b > 0)` | how many of the conditions hold |

@@ -87,10 +87,7 @@ fn names_are_unique_and_lead_back_to_their_function() {
 fn the_table_for_users_has_every_name() {
     let table = include_str!("../expr/mod.rs");
     for name in Function::all_names() {
-        assert!(
-            table.contains(&format!("//! | `{name}(a)`")),
-            "`{name}` is missing in the table of expr/mod.rs"
-        );
+        assert!(table.contains(&format!("`{name}(a)`")), "`{name}` is missing in the table of expr/mod.rs");
     }
 }
 
