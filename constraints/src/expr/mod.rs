@@ -24,7 +24,8 @@
 //! | `abs(a)` | `a` without its sign | all numbers |
 //! | `sqrt(a)` | square root | `a >= 0` |
 //! | `exp(a)` | e to the power `a` | all numbers |
-//! | `log(a)` | natural logarithm | `a > 0` |
+//! | `log(a)` or `ln(a)` | natural logarithm | `a > 0` |
+//! | `log10(a)` | decimal logarithm | `a > 0` |
 //! | `floor(a)` | largest whole number `<= a` | all numbers |
 //! | `ceil(a)` | smallest whole number `>= a` | all numbers |
 

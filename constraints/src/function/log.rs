@@ -9,7 +9,7 @@ pub(crate) struct Log;
 
 impl Univariate for Log {
     fn names(&self) -> &'static [&'static str] {
-        &["log"]
+        &["log", "ln"]
     }
 
     fn value(&self, x: f64) -> f64 {

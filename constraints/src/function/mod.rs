@@ -13,22 +13,17 @@ mod exponential;
 mod extreme;
 mod floor;
 mod log;
+mod log10;
 mod power;
 mod sqrt;
 #[cfg(test)]
 mod tests;
 pub(crate) mod whole;
 
-use abs::Abs;
-use ceil::Ceil;
 use curve::Curve;
-use exp::Exp;
 use exponential::Exponential;
 pub(crate) use extreme::Extreme;
-use floor::Floor;
-use log::Log;
 use power::Power;
-use sqrt::Sqrt;
 
 use crate::interval::Interval;
 
@@ -105,19 +100,19 @@ pub(crate) struct Line {
     pub(crate) error: f64,
 }
 
-/// Lists the functions that are called by name.
+/// The enumeration of the functions, and the way to the file of each.
 macro_rules! registry {
-    ($($function:ident)*) => {
+    ($($module:ident::$function:ident)*) => {
         /// One of the functions.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub(crate) enum Function {
-            $($function($function),)*
+            $($function($module::$function),)*
             Power(Power),
             Exponential(Exponential),
         }
 
         /// Those called by name.
-        const NAMED: &[Function] = &[$(Function::$function($function)),*];
+        const NAMED: &[Function] = &[$(Function::$function($module::$function)),*];
 
         impl std::ops::Deref for Function {
             type Target = dyn Univariate;
@@ -133,10 +128,18 @@ macro_rules! registry {
     };
 }
 
-registry! { Abs Sqrt Exp Log Floor Ceil }
+registry! {
+    abs::Abs
+    sqrt::Sqrt
+    exp::Exp
+    log::Log
+    log10::Log10
+    floor::Floor
+    ceil::Ceil
+}
 
 impl Function {
-    pub(crate) const SQRT: Self = Self::Sqrt(Sqrt);
+    pub(crate) const SQRT: Self = Self::Sqrt(sqrt::Sqrt);
 
     /// `x ^ exponent`.
     pub(crate) fn power(exponent: f64) -> Self {

@@ -11,13 +11,14 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 /// The functions of one argument, each with its value from the definition.
-const FUNCTIONS: [(&str, fn(f64) -> f64); 6] = [
+const FUNCTIONS: &[(&str, fn(f64) -> f64)] = &[
     ("abs", |x| if x < 0.0 { -x } else { x }),
     ("floor", f64::floor),
     ("ceil", f64::ceil),
     ("sqrt", f64::sqrt),
     ("exp", f64::exp),
     ("log", |x| if x > 0.0 { x.ln() } else { f64::NAN }),
+    ("log10", |x| if x > 0.0 { x.log10() } else { f64::NAN }),
 ];
 
 /// A numeric expression.
@@ -469,7 +470,7 @@ impl Generator {
                 Num::Function(name, (0..n).map(|_| self.num(depth - 1)).collect())
             }
             8 | 9 => {
-                let (name, _) = self.pick(&FUNCTIONS);
+                let (name, _) = self.pick(FUNCTIONS);
                 // Of a variable at least: constants may be undefined, which the checker refuses.
                 let shift = Num::Constant(self.pick(&[0.0, 1.0, 0.5]));
                 Num::Function(name, vec![Num::Binary('+', Box::new(variable), Box::new(shift))])
