@@ -20,6 +20,7 @@ mod model;
 mod pool;
 mod propagate;
 pub mod qp;
+mod questions;
 mod region;
 mod relax;
 mod search;

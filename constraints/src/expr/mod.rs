@@ -37,10 +37,12 @@ mod lexer;
 mod near;
 mod parser;
 mod program;
+mod settings;
 mod values;
 
 pub(crate) use attained::Attained;
 pub(crate) use check::{Scope, Typed};
 pub use error::ExprError;
 pub(crate) use program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
-pub(crate) use values::{Evaluation, Settings, Verdict, negation};
+pub(crate) use settings::Settings;
+pub(crate) use values::{Evaluation, Verdict, negation};

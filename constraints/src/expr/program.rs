@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::values::{self, Settings};
+use super::settings::Settings;
 use crate::domain::Domain;
-use crate::function::{Extreme, Function};
+use crate::function::{Extreme, Function, whole};
 use crate::level_set::LevelSet;
 
 /// Index of a numeric operation; operands come before their users.
@@ -82,6 +82,35 @@ impl Number {
                 f(b);
             }
             Self::Negate(a) | Self::Apply(_, a) | Self::Whole(a) => f(a),
+        }
+    }
+
+    /// The value of one operation from its operands' values. Undefined is NaN.
+    pub(super) fn operate(
+        &self,
+        settings: Settings,
+        value: impl Fn(NumberId) -> f64,
+        decided: impl Fn(ConditionId) -> Option<bool>,
+    ) -> f64 {
+        match *self {
+            Self::Constant(v) => v,
+            Self::Variable(_) => f64::NAN,
+            Self::Add(a, b) => value(a) + value(b),
+            Self::Subtract(a, b) => value(a) - value(b),
+            Self::Multiply(a, b) => value(a) * value(b),
+            Self::Divide(a, b) => {
+                let divisor = value(b);
+                if divisor == 0.0 { f64::NAN } else { value(a) / divisor }
+            }
+            Self::Negate(a) => -value(a),
+            Self::Apply(function, a) => function.value(value(a)),
+            Self::Extreme(extreme, a, b) => extreme.value(value(a), value(b)),
+            Self::If(c, a, b) => match decided(c) {
+                Some(true) => value(a),
+                Some(false) => value(b),
+                None => f64::NAN,
+            },
+            Self::Whole(a) => whole::value(value(a), settings.whole),
         }
     }
 }
@@ -168,8 +197,7 @@ impl Program {
         if operands == 0 || constants < operands {
             return number;
         }
-        let value =
-            values::operate(&number, Settings::PRODUCE, |id| self.constant(id).unwrap_or(f64::NAN), |_| None);
+        let value = number.operate(Settings::PRODUCE, |id| self.constant(id).unwrap_or(f64::NAN), |_| None);
         Number::Constant(value)
     }
 

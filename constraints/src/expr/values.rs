@@ -1,23 +1,7 @@
 //! Exact evaluation at a point: the true model that every answer is checked against.
 
-use super::program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId, Program};
-use crate::function::whole;
-
-/// Slack of the atoms `<= >= ==`, relative to `max(1, |lhs|, |rhs|)`; `<`, `>`, `!=` and categories have none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) inequality: f64,
-    pub(crate) equality: f64,
-    /// How far a whole-valued define may be from whole.
-    pub(crate) whole: f64,
-}
-
-impl Settings {
-    pub(crate) const PRODUCE: Self = Self { inequality: 0.0, equality: 1e-9, whole: 1e-9 };
-    pub(crate) const JUDGE: Self = Self { inequality: 1e-6, equality: 1e-6, whole: 1e-6 };
-    /// For conditions inside `if` and `active_if`.
-    pub(crate) const EXACT: Self = Self { inequality: 0.0, equality: 0.0, whole: 1e-9 };
-}
+use super::program::{Comparison, Condition, ConditionId, GridRow, Number, Program};
+use super::settings::Settings;
 
 /// Whether a condition holds, and by how much it fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,8 +45,7 @@ impl Evaluation {
         for number in &program.numbers {
             let value = match number {
                 Number::Variable(v) => x[*v],
-                _ => operate(
-                    number,
+                _ => number.operate(
                     settings,
                     |id| self.numbers[id.0 as usize],
                     |id| self.decided(program, id, settings),
@@ -74,7 +57,7 @@ impl Evaluation {
 
     /// The value of an operation at the point of the last run.
     #[cfg(test)]
-    pub(crate) fn number(&self, id: NumberId) -> f64 {
+    pub(crate) fn number(&self, id: super::program::NumberId) -> f64 {
         self.numbers[id.0 as usize]
     }
 
@@ -193,35 +176,6 @@ fn compare(op: Comparison, a: f64, b: f64, settings: Settings) -> Verdict {
             Verdict::of(a == b || amount <= settings.equality * scale, amount)
         }
         Comparison::NotEqual => Verdict::of(a != b, 0.0),
-    }
-}
-
-/// The value of one operation from its operands' values. Undefined is NaN.
-pub(super) fn operate(
-    number: &Number,
-    settings: Settings,
-    value: impl Fn(NumberId) -> f64,
-    decided: impl Fn(ConditionId) -> Option<bool>,
-) -> f64 {
-    match *number {
-        Number::Constant(v) => v,
-        Number::Variable(_) => f64::NAN,
-        Number::Add(a, b) => value(a) + value(b),
-        Number::Subtract(a, b) => value(a) - value(b),
-        Number::Multiply(a, b) => value(a) * value(b),
-        Number::Divide(a, b) => {
-            let divisor = value(b);
-            if divisor == 0.0 { f64::NAN } else { value(a) / divisor }
-        }
-        Number::Negate(a) => -value(a),
-        Number::Apply(function, a) => function.value(value(a)),
-        Number::Extreme(extreme, a, b) => extreme.value(value(a), value(b)),
-        Number::If(c, a, b) => match decided(c) {
-            Some(true) => value(a),
-            Some(false) => value(b),
-            None => f64::NAN,
-        },
-        Number::Whole(a) => whole::value(value(a), settings.whole),
     }
 }
 

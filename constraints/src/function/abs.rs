@@ -1,6 +1,7 @@
 //! Absolute value.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// `|x|`.

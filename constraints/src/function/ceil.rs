@@ -1,6 +1,6 @@
 //! Rounding up.
 
-use super::{Line, Univariate};
+use super::univariate::{Line, Univariate};
 use crate::interval::{self, Interval};
 
 /// The smallest whole number `>= x`.

@@ -1,6 +1,6 @@
 //! Lines below and above smooth functions: tangents and secants, moved to the side where they belong.
 
-use super::{Line, Univariate};
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// A function whose derivative takes each value at most twice.

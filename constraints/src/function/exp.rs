@@ -1,6 +1,7 @@
 //! Exponential.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// `e ^ x`.

@@ -1,6 +1,7 @@
 //! A constant positive base raised to the argument.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// `base ^ x` for a base above zero.

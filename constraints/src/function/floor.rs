@@ -1,6 +1,6 @@
 //! Rounding down.
 
-use super::{Line, Univariate};
+use super::univariate::{Line, Univariate};
 use crate::interval::{self, Interval};
 
 /// The largest whole number `<= x`.

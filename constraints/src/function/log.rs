@@ -1,6 +1,7 @@
 //! Natural logarithm.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// The natural logarithm of `x > 0`.

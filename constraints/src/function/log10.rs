@@ -2,7 +2,9 @@
 
 use std::f64::consts::LN_10;
 
-use super::{Curve, Exponential, Line, Univariate};
+use super::curve::Curve;
+use super::exponential::Exponential;
+use super::univariate::{Line, Univariate};
 use crate::interval::{Interval, down4, up4};
 
 /// The logarithm to base 10 of `x > 0`.

@@ -1,6 +1,7 @@
 //! A constant exponent.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::{Interval, down4, up4};
 
 /// `x ^ exponent` wherever it is defined: any `x` for whole exponents (not 0 for negative ones), `x >= 0` otherwise.
@@ -210,7 +211,7 @@ fn roots(x: Interval, z: Interval, exponent: f64) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Univariate;
+    use super::super::univariate::Univariate;
     use super::{Power, roots};
     use crate::interval::Interval;
 

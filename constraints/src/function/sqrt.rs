@@ -1,6 +1,7 @@
 //! Square root.
 
-use super::{Curve, Line, Univariate};
+use super::curve::Curve;
+use super::univariate::{Line, Univariate};
 use crate::interval::Interval;
 
 /// The square root of `x >= 0`.

@@ -4,9 +4,10 @@ mod truths;
 
 use std::collections::BTreeMap;
 
+use super::equations::find_lattices;
+use super::graph::{Divisor, Linear, Model, NodeId, Operation, Piece, Root, Step, Term, Truth, TruthId};
 use super::linear::LinearForm;
 use super::schedule::{describe, schedule, shared};
-use super::{Divisor, Known, Linear, Model, NodeId, Operation, Piece, Root, Step, Term, Truth, TruthId};
 use crate::domain::Domain;
 use crate::expr::{Condition, ConditionId, Number, NumberId, Program};
 use crate::function::Function;
@@ -23,7 +24,8 @@ struct Compiler<'a> {
     program: &'a Program,
     domains: &'a [Domain],
     model: Model,
-    known: Known,
+    /// The nodes so far, to find equal ones.
+    known: BTreeMap<Vec<u64>, NodeId>,
     nodes: Vec<Option<NodeId>>,
     forms: BTreeMap<NumberId, LinearForm>,
     shared: Vec<bool>,
@@ -37,7 +39,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
         program,
         domains,
         model: Model { variable_nodes: vec![None; domains.len()], ..Model::default() },
-        known: Known::default(),
+        known: BTreeMap::new(),
         nodes: vec![None; program.numbers.len()],
         forms: BTreeMap::new(),
         shared: shared(program),
@@ -63,7 +65,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
     }
     model.users = vec![Vec::new(); domains.len()];
     describe(&mut model, domains);
-    model.find_lattices(domains);
+    find_lattices(&mut model, domains);
     for r in 0..model.roots.len() {
         let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
         for &v in &variables {
@@ -142,11 +144,11 @@ impl Compiler<'_> {
 
     fn operation(&mut self, operation: Operation) -> NodeId {
         let key = self.key(&operation);
-        if let Some(&node) = self.known.operations.get(&key) {
+        if let Some(&node) = self.known.get(&key) {
             return node;
         }
         let node = NodeId(u32::try_from(self.model.operations.len()).expect("fewer than 2^32 nodes"));
-        self.known.operations.insert(key, node);
+        self.known.insert(key, node);
         let value = match operation {
             Operation::Constant(v) => Interval::point(v),
             Operation::Variable(v) => {

@@ -1,15 +1,11 @@
 //! Inverse evaluation: from what a node may be to what its operands may be.
 
 use super::Propagator;
-use super::state::{CAN_FALSE, CAN_TRUE};
+use super::state::{CAN_FALSE, CAN_TRUE, Conflict};
 use crate::expr::Comparison;
 use crate::function::{Extreme, whole};
 use crate::interval::Interval;
 use crate::model::{Linear, Model, NodeId, Operation, Step, Truth, TruthId};
-
-/// The box holds no feasible point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conflict;
 
 impl Propagator {
     /// Demands that a truth holds.

@@ -5,10 +5,8 @@
 mod backward;
 mod state;
 
-pub(super) use backward::Conflict;
-pub(super) use state::{CAN_FALSE, CAN_TRUE, State};
+pub(super) use state::{CAN_FALSE, CAN_TRUE, Conflict, State};
 
-use super::Constraints;
 use super::model::{Model, Step, TruthId};
 use crate::domain::Domain;
 use crate::interval::Interval;
@@ -52,11 +50,6 @@ pub struct Propagator {
 }
 
 impl Propagator {
-    /// Memory for a set of constraints.
-    pub fn new(constraints: &Constraints) -> Self {
-        Self::for_model(&constraints.model, &constraints.domains)
-    }
-
     pub(super) fn for_model(model: &Model, domains: &[Domain]) -> Self {
         let mut state = State::new(domains);
         state.numbers = model.initial.clone();
@@ -76,18 +69,6 @@ impl Propagator {
             assumed: None,
             state,
         }
-    }
-
-    /// Shrinks a box without losing a feasible point; false when it is proved to hold none. With `changed`, only what follows from these
-    /// variables is propagated: the box must have been contracted before they changed.
-    #[must_use]
-    pub fn contract(
-        &mut self,
-        constraints: &Constraints,
-        region: &mut Region,
-        changed: Option<&[usize]>,
-    ) -> bool {
-        self.contract_model(&constraints.model, &constraints.domains, region, changed)
     }
 
     pub(super) fn contract_model(

@@ -12,6 +12,10 @@ pub(crate) const CAN_FALSE: u8 = 1;
 pub(crate) const CAN_TRUE: u8 = 2;
 const EITHER: u8 = CAN_FALSE | CAN_TRUE;
 
+/// The box holds no feasible point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict;
+
 /// Values of all nodes over a box.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
@@ -184,7 +188,8 @@ impl State {
         else {
             return true;
         };
-        lattice.can_reach(model, self, linear, tolerance, modulus)
+        let values = model.terms(linear).iter().map(|term| self.number(term.node));
+        lattice.can_reach(values, tolerance + self.slack(model, linear), modulus)
     }
 
     /// What a truth may be over its operands' values.

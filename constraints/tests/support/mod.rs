@@ -10,8 +10,10 @@ use leafgp_constraints::{Domain, Grid, LevelSet, Range, Region};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-/// The functions of one argument, each with its value from the definition.
-const FUNCTIONS: &[(&str, fn(f64) -> f64)] = &[
+/// A function of one argument: its name, and its value from the definition.
+type Function = (&'static str, fn(f64) -> f64);
+
+const FUNCTIONS: &[Function] = &[
     ("abs", |x| if x < 0.0 { -x } else { x }),
     ("floor", f64::floor),
     ("ceil", f64::ceil),

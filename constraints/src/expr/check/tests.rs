@@ -2,7 +2,7 @@ use super::super::{Evaluation, Typed};
 use super::Scope;
 use crate::Variable;
 use crate::domain::{Domain, Grid};
-use crate::expr::values::Settings;
+use crate::expr::Settings;
 
 fn scope() -> Scope {
     let number = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
