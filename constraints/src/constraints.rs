@@ -8,7 +8,30 @@ use crate::pool::Pool;
 use crate::search::Workspace;
 use crate::tolerance::Tolerance;
 
-/// A compiled set of known constraints over mixed variables.
+/// A compiled set of known constraints over mixed variables, made by [`ConstraintsBuilder`](crate::ConstraintsBuilder).
+///
+/// ```
+/// # use leafgp_constraints::{ConstraintsBuilder, Domain, Variable};
+/// use leafgp_constraints::{Range, Region, Tolerance};
+///
+/// # let number = |name: &str| Variable {
+/// #     name: name.into(),
+/// #     domain: Domain::Continuous { lower: 0.0, upper: 10.0 },
+/// #     level_names: Vec::new(),
+/// # };
+/// # let mut builder = ConstraintsBuilder::new(vec![number("width"), number("height")])?;
+/// builder.constrain("small", "width * height <= 20")?;
+/// builder.constrain("upright", "height >= 2 * width")?;
+/// let set = builder.build();
+/// assert!(set.is_feasible(&[2.0, 8.0], Tolerance::Produce));
+/// assert_eq!(set.name(set.violations(&[2.0, 3.0], Tolerance::Judge)[0].constraint), "upright");
+///
+/// // What is left of the domains: height <= 10, so that width <= 5.
+/// let mut region = Region::full(set.domains());
+/// assert!(set.contract(&mut region));
+/// assert!(matches!(region.0[0], Range::Interval { lower: 0.0, upper } if (upper - 5.0).abs() < 1e-9));
+/// # Ok::<(), leafgp_constraints::ExprError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Constraints {
     pub(crate) domains: Vec<Domain>,

@@ -1,7 +1,8 @@
-//! Known constraints over mixed variables: expressions checked, propagated, decided, projected, explained.
-
+//! [algorithm]: crate::algorithm
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+pub mod algorithm;
 mod answer;
 mod builder;
 mod constraints;
@@ -35,6 +36,7 @@ pub use explain::Denominator;
 pub use expr::ExprError;
 pub use level_set::LevelSet;
 pub use limits::Limits;
+#[doc(hidden)]
 pub use propagate::Propagator;
 pub use region::{Range, Region};
 pub use tolerance::Tolerance;
