@@ -20,7 +20,7 @@ const PATIENCE: f64 = 2.0;
 /// Largest number of revisions, per constraint: slow convergence is left to the search.
 const REVISIONS: usize = 30;
 
-/// Reusable memory of [`Constraints::contract`]: one for each thread of a search. After the first call nothing is allocated.
+/// Reusable memory of [`Constraints::contract`](crate::Constraints::contract): one for each thread of a search. After the first call nothing is allocated.
 ///
 /// A search that changed some variables of a box that was contracted before passes their indices, and only the constraints they
 /// reach are revised.
