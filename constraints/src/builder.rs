@@ -10,8 +10,7 @@ use crate::{Constraints, ExprError, Variable, cycle};
 /// Collects variables, defines and constraints; [`ConstraintsBuilder::build`] compiles them.
 ///
 /// ```
-/// use leafgp_constraints::constraints::{ConstraintsBuilder, Tolerance, Variable};
-/// use leafgp_constraints::Domain;
+/// use leafgp_constraints::{ConstraintsBuilder, Domain, Tolerance, Variable};
 ///
 /// let variable = |name: &str| Variable {
 ///     name: name.into(),
@@ -24,7 +23,7 @@ use crate::{Constraints, ExprError, Variable, cycle};
 /// let constraints = builder.build();
 /// assert!(constraints.is_feasible(&[3.0, 4.0], Tolerance::Produce));
 /// assert_eq!(constraints.violations(&[2.0, 4.0], Tolerance::Produce)[0].amount, 4.0);
-/// # Ok::<(), leafgp_constraints::constraints::ExprError>(())
+/// # Ok::<(), leafgp_constraints::ExprError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ConstraintsBuilder {
@@ -147,6 +146,7 @@ impl ConstraintsBuilder {
         let model = Model::compile(&scope.program, scope.domains(), &pieces);
         Constraints {
             domains: scope.domains().to_vec(),
+            stated: scope.program.numbers.iter().map(Into::into).collect(),
             program: scope.program,
             names,
             roots,

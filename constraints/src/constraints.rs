@@ -1,29 +1,49 @@
-//! A compiled set of known constraints: what it holds, and what can be asked of it.
+//! A compiled set of known constraints: what it holds, and what can be said about a point.
 
-use rand::Rng;
-
-use crate::answer::{Decision, Projection, Violation};
-use crate::design::Design;
+use crate::answer::Violation;
 use crate::domain::Domain;
 use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
-use crate::limits::Limits;
 use crate::model::Model;
 use crate::pool::Pool;
-use crate::region::{Range, Region};
-use crate::search::Search;
-use crate::statement::Statement;
+use crate::search::Workspace;
+use crate::statement::{self, Statement};
 use crate::tolerance::Tolerance;
 
-/// A compiled set of known constraints over mixed variables.
+/// A compiled set of known constraints over mixed variables, made by [`ConstraintsBuilder`](crate::ConstraintsBuilder).
+///
+/// ```
+/// # use leafgp_constraints::{ConstraintsBuilder, Domain, Variable};
+/// use leafgp_constraints::{Range, Region, Tolerance};
+///
+/// # let number = |name: &str| Variable {
+/// #     name: name.into(),
+/// #     domain: Domain::Continuous { lower: 0.0, upper: 10.0 },
+/// #     level_names: Vec::new(),
+/// # };
+/// # let mut builder = ConstraintsBuilder::new(vec![number("width"), number("height")])?;
+/// builder.constrain("small", "width * height <= 20")?;
+/// builder.constrain("upright", "height >= 2 * width")?;
+/// let set = builder.build();
+/// assert!(set.is_feasible(&[2.0, 8.0], Tolerance::Produce));
+/// assert_eq!(set.name(set.violations(&[2.0, 3.0], Tolerance::Judge)[0].constraint), "upright");
+///
+/// // What is left of the domains: height <= 10, so that width <= 5.
+/// let mut region = Region::full(set.domains());
+/// assert!(set.contract(&mut region));
+/// assert!(matches!(region.0[0], Range::Interval { lower: 0.0, upper } if (upper - 5.0).abs() < 1e-9));
+/// # Ok::<(), leafgp_constraints::ExprError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Constraints {
     pub(crate) domains: Vec<Domain>,
     pub(crate) program: Program,
+    /// The program's numbers as plain data.
+    pub(crate) stated: Vec<statement::Number>,
     pub(crate) names: Vec<String>,
     pub(crate) roots: Vec<ConditionId>,
     pub(crate) hierarchy: Vec<Hierarchy>,
     pub(crate) model: Model,
-    pub(crate) pool: Pool,
+    pub(crate) pool: Pool<Workspace>,
 }
 
 /// A variable that exists only under a condition.
@@ -46,7 +66,7 @@ impl Constraints {
     pub fn statement(&self) -> Statement<'_> {
         Statement {
             domains: &self.domains,
-            numbers: &self.program.numbers,
+            numbers: &self.stated,
             conditions: &self.program.conditions,
             grid_rows: &self.program.grid_rows,
             roots: &self.roots,
@@ -138,54 +158,5 @@ impl Constraints {
             }
             x.copy_from_slice(&next);
         }
-    }
-
-    /// Shrinks a box without losing a feasible point; false when it is proved to hold none.
-    #[must_use]
-    pub fn contract(&self, region: &mut Region) -> bool {
-        self.pool.with(self, |work| work.propagator.contract(self, region, None))
-    }
-
-    /// Decides whether a box holds a feasible point.
-    pub fn decide(&self, region: &Region, limits: Limits) -> Decision {
-        let centre: Vec<f64> = region.0.iter().map(middle).collect();
-        self.pool.with(self, |work| Search::new(self, work, &centre, limits, true).decision(region))
-    }
-
-    /// The feasible point of a box nearest to `centre` in `sum ((x_i - c_i) / range_i)^2 + number of changed categories`, to a relative
-    /// `gap` (Eq. 11).
-    pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
-        let finite = |(&c, range): (&f64, &Range)| if c.is_finite() { c } else { middle(range) };
-        let centre: Vec<f64> = centre.iter().zip(&region.0).map(finite).collect();
-        self.pool.with(self, |work| Search::new(self, work, &centre, limits, false).projection(region, gap))
-    }
-
-    /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where
-    /// that is finer), to more digits where the constraints or the box need them. Feasible, and within the box, whenever `x` is.
-    pub fn shorten(&self, x: &[f64], region: &Region) -> Vec<f64> {
-        self.pool.with(self, |work| Search::new(self, work, x, Limits::default(), true).shorten(x, region))
-    }
-
-    /// `n` feasible points that fill the space, away from the points in `existing`. `log_scale[i]` asks for a spread on the
-    /// logarithmic scale of variable `i`. Fewer than `n` points only when there are no more distinct ones or the limits ran out.
-    ///
-    /// Each free direction and each alternative of the constraints gets its share, and the coordinates are short decimals.
-    pub fn design(
-        &self,
-        n: usize,
-        existing: &[Vec<f64>],
-        log_scale: &[bool],
-        rng: &mut impl Rng,
-        limits: Limits,
-    ) -> Vec<Vec<f64>> {
-        self.pool.with(self, |work| Design::new(self, work, existing, log_scale, limits).points(n, rng))
-    }
-}
-
-/// The middle of an interval, the first of some levels.
-pub(crate) fn middle(range: &Range) -> f64 {
-    match range {
-        Range::Interval { lower, upper } => 0.5 * lower + 0.5 * upper,
-        Range::Levels(levels) => levels.first().unwrap_or(0) as f64,
     }
 }

@@ -80,31 +80,16 @@ fn operands(
     conditions: &mut Vec<ConditionId>,
     numbers: &mut Vec<NumberId>,
 ) {
-    match program.get(id) {
-        Number::Constant(_) => {}
+    let number = program.get(id);
+    match number {
         Number::Variable(variable) => {
             found.insert(*variable);
         }
-        Number::Add(a, b)
-        | Number::Subtract(a, b)
-        | Number::Multiply(a, b)
-        | Number::Divide(a, b)
-        | Number::Min(a, b)
-        | Number::Max(a, b) => numbers.extend([*a, *b]),
-        Number::Negate(a)
-        | Number::Power(a, _)
-        | Number::Exponential(_, a)
-        | Number::Abs(a)
-        | Number::Sqrt(a)
-        | Number::Exp(a)
-        | Number::Log(a)
-        | Number::Floor(a)
-        | Number::Ceil(a)
-        | Number::Whole(a) => numbers.push(*a),
         Number::If(condition, a, b) => {
             conditions.push(*condition);
             numbers.extend([*a, *b]);
         }
+        _ => number.operands(|operand| numbers.push(operand)),
     }
 }
 

@@ -3,6 +3,15 @@
 use crate::interval::{ceil, floor};
 
 /// The allowed values of one variable. A point is a `&[f64]` in variable order; a category stands as its level index.
+///
+/// ```
+/// use leafgp_constraints::Domain;
+///
+/// let dose = Domain::Discrete(vec![0.0, 12.0, 24.0, 48.0]);
+/// assert!(dose.contains(24.0) && !dose.contains(25.0));
+/// assert_eq!(dose.within(10.0, 30.0), Some((12.0, 24.0)));
+/// assert_eq!(dose.nearest(40.0, 0.0, 30.0), Some(24.0));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Domain {
     /// Every f64 in `[lower, upper]`.
@@ -32,6 +41,15 @@ pub enum Domain {
 
 /// The decimal grid `(first + k * step) / 10^digits` for `k` in `0..count`: each value is the f64 nearest to the decimal
 /// (one correctly rounded division), so `0.1 + 4 * 0.05` is `0.3` and prints as such.
+///
+/// ```
+/// use leafgp_constraints::Grid;
+///
+/// // 0.10, 0.15, ..., 0.60
+/// let grid = Grid::new(10, 5, 2, 11).expect("small numbers");
+/// assert_eq!(grid.value(4), 0.3);
+/// assert_ne!(0.1 + 4.0 * 0.05, 0.3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     first: i64,

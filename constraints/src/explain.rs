@@ -35,6 +35,7 @@ impl Constraints {
         Self {
             domains,
             program: self.program.clone(),
+            stated: self.stated.clone(),
             names: self.names.clone(),
             roots: pieces.iter().map(|(p, _)| p.condition).collect(),
             hierarchy: Vec::new(),

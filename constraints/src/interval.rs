@@ -85,20 +85,15 @@ pub(crate) fn ceil(x: f64) -> f64 {
     if whole_below_2_53(x) { x } else { x.ceil() }
 }
 
-/// Whether a whole exponent is even.
-pub(crate) fn is_even(exponent: f64) -> bool {
-    // Beyond 2^53 every float is even.
-    exponent.abs() >= 9.007_199_254_740_992e15 || exponent as i64 % 2 == 0
-}
-
-/// Zero stays zero: products that underflow to it are not distinguished from it.
+/// Four floats down. Zero stays zero: products that underflow to it are not distinguished from it.
 #[inline]
-fn down4(x: f64) -> f64 {
+pub(crate) fn down4(x: f64) -> f64 {
     if x == 0.0 { x } else { x - x.abs() * LOOSE - f64::MIN_POSITIVE }
 }
 
+/// Four floats up.
 #[inline]
-fn up4(x: f64) -> f64 {
+pub(crate) fn up4(x: f64) -> f64 {
     if x == 0.0 { x } else { x + x.abs() * LOOSE + f64::MIN_POSITIVE }
 }
 
@@ -211,16 +206,6 @@ impl Interval {
         Self { lo: ceil(self.lo), hi: floor(self.hi) }
     }
 
-    /// Square root of the part that has one.
-    #[must_use]
-    pub(crate) fn sqrt(self) -> Self {
-        if self.is_empty() || self.hi < 0.0 {
-            return Self::EMPTY;
-        }
-        let lo = if self.lo <= 0.0 { 0.0 } else { self.lo.sqrt().next_down() };
-        Self { lo, hi: if self.hi == 0.0 { 0.0 } else { self.hi.sqrt().next_up() } }
-    }
-
     /// Exponential.
     #[must_use]
     pub(crate) fn exp(self) -> Self {
@@ -253,42 +238,6 @@ impl Interval {
         }
     }
 
-    /// Minimum of an element of each.
-    #[inline]
-    #[must_use]
-    pub(crate) fn min(self, other: Self) -> Self {
-        if self.is_empty() || other.is_empty() {
-            Self::EMPTY
-        } else {
-            Self { lo: self.lo.min(other.lo), hi: self.hi.min(other.hi) }
-        }
-    }
-
-    /// Maximum of an element of each.
-    #[inline]
-    #[must_use]
-    pub(crate) fn max(self, other: Self) -> Self {
-        if self.is_empty() || other.is_empty() {
-            Self::EMPTY
-        } else {
-            Self { lo: self.lo.max(other.lo), hi: self.hi.max(other.hi) }
-        }
-    }
-
-    /// Largest whole numbers below.
-    #[inline]
-    #[must_use]
-    pub(crate) fn floor(self) -> Self {
-        if self.is_empty() { self } else { Self { lo: floor(self.lo), hi: floor(self.hi) } }
-    }
-
-    /// Smallest whole numbers above.
-    #[inline]
-    #[must_use]
-    pub(crate) fn ceil(self) -> Self {
-        if self.is_empty() { self } else { Self { lo: ceil(self.lo), hi: ceil(self.hi) } }
-    }
-
     /// Square.
     #[inline]
     #[must_use]
@@ -297,75 +246,8 @@ impl Interval {
         if a.is_empty() { a } else { Self { lo: mul_down(a.lo, a.lo).max(0.0), hi: mul_up(a.hi, a.hi) } }
     }
 
-    /// `x^exponent` wherever it is defined: any `x` for whole exponents (not 0 for negative ones), `x >= 0` otherwise.
-    #[must_use]
-    pub(crate) fn pow(self, exponent: f64) -> Self {
-        if self.is_empty() {
-            return self;
-        }
-        if exponent == 2.0 {
-            return self.sqr();
-        }
-        if exponent == 0.0 {
-            return Self::point(1.0);
-        }
-        if exponent < 0.0 {
-            return Self::point(1.0) / self.pow(-exponent);
-        }
-        // Within two floats of the cube, as the library's power is: the widening below covers both.
-        let raise = |x: f64| if exponent == 3.0 { x * x * x } else { x.powf(exponent) };
-        if exponent.fract() != 0.0 {
-            let x = self.intersect(Self { lo: 0.0, hi: f64::INFINITY });
-            return if x.is_empty() {
-                x
-            } else {
-                Self { lo: down4(raise(x.lo)).max(0.0), hi: up4(raise(x.hi)) }
-            };
-        }
-        if is_even(exponent) {
-            let a = self.abs();
-            return Self { lo: down4(raise(a.lo)).max(0.0), hi: up4(raise(a.hi)) };
-        }
-        Self { lo: down4(raise(self.lo)), hi: up4(raise(self.hi)) }
-    }
-
-    /// The elements `x` of `self` with `x^exponent` in `z`.
-    #[must_use]
-    pub(crate) fn intersect_root(self, z: Self, exponent: f64) -> Self {
-        if z.is_empty() {
-            return Self::EMPTY;
-        }
-        if exponent < 0.0 {
-            let inverse = Self::point(1.0).quotient_parts(z);
-            let first = self.intersect_root(inverse.0.loosened(), -exponent);
-            return first.hull(self.intersect_root(inverse.1.loosened(), -exponent));
-        }
-        if exponent == 0.0 {
-            return if z.contains(1.0) { self } else { Self::EMPTY };
-        }
-        let root = |x: f64| if exponent == 2.0 { x.sqrt() } else { x.powf(1.0 / exponent) };
-        // Roots of numbers near zero lose relative accuracy only in the exponent 1/n: four floats cover it.
-        let positive = |z: Self| {
-            if z.hi < 0.0 {
-                Self::EMPTY
-            } else {
-                let lo = if z.lo <= 0.0 { 0.0 } else { down4(root(z.lo)).max(0.0) };
-                Self { lo, hi: up4(root(z.hi)) }
-            }
-        };
-        if exponent.fract() != 0.0 {
-            return self.intersect(positive(z));
-        }
-        if is_even(exponent) {
-            let branch = positive(z);
-            return self.intersect(branch).hull(self.intersect(-branch));
-        }
-        let negative = -positive(-z);
-        self.intersect(positive(z).hull(negative))
-    }
-
     /// `self / divisor` as at most two intervals: the parts for negative and for positive divisors. Zero has no quotient.
-    fn quotient_parts(self, divisor: Self) -> (Self, Self) {
+    pub(crate) fn quotient_parts(self, divisor: Self) -> (Self, Self) {
         let below = divisor.intersect(Self { lo: f64::NEG_INFINITY, hi: 0.0 });
         let above = divisor.intersect(Self { lo: 0.0, hi: f64::INFINITY });
         (self.over_signed(below), self.over_signed(above))
@@ -534,17 +416,9 @@ mod tests {
             prop_assert!((x - y).contains(u - v));
             prop_assert!((x * y).contains(u * v));
             prop_assert!((x / y).contains(u / v) || v == 0.0);
-            prop_assert!(x.abs().contains(u.abs()) && x.floor().contains(u.floor()) && x.ceil().contains(u.ceil()));
-            prop_assert!(x.min(y).contains(u.min(v)) && x.max(y).contains(u.max(v)));
-            prop_assert!(x.sqr().contains(u * u));
-            for n in [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 7.0] {
-                let z = x.pow(n);
-                prop_assert!(z.contains(u.powf(n)) || (u == 0.0 && n < 0.0), "{u}^{n} not in {z:?}");
-                prop_assert!(x.intersect_root(Interval::point(u.powf(n)).loosened(), n).contains(u) || u == 0.0);
-            }
+            prop_assert!(x.abs().contains(u.abs()) && x.sqr().contains(u * u));
             if u > 0.0 {
-                prop_assert!(x.ln().contains(u.ln()) && x.sqrt().contains(u.sqrt()) && x.pow(0.7).contains(u.powf(0.7)));
-                prop_assert!(x.intersect_root(Interval::point(u.powf(0.7)).loosened(), 0.7).contains(u));
+                prop_assert!(x.ln().contains(u.ln()));
             }
             let small = x * 0.01;
             prop_assert!(small.exp().contains((u * 0.01).clamp(small.lo, small.hi).exp()));

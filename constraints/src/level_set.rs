@@ -3,6 +3,14 @@
 use smallvec::{SmallVec, smallvec};
 
 /// A set of indices `0..capacity`, one bit each. Two sets are comparable only when they have the same capacity.
+///
+/// ```
+/// use leafgp_constraints::LevelSet;
+///
+/// let mut levels = LevelSet::from_indices(5, [1, 2, 4]);
+/// assert!(levels.intersect_with(&LevelSet::from_indices(5, [0, 2, 4])), "it changed");
+/// assert_eq!(levels.iter().collect::<Vec<_>>(), [2, 4]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LevelSet {
     words: SmallVec<[u64; 2]>,

@@ -1,7 +1,8 @@
-//! Known constraints over mixed variables: expressions checked, propagated, decided, projected, explained.
-
+//! [algorithm]: crate::algorithm
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+pub mod algorithm;
 mod answer;
 mod builder;
 mod constraints;
@@ -10,6 +11,7 @@ mod design;
 mod domain;
 mod explain;
 mod expr;
+mod function;
 mod interval;
 mod level_set;
 mod limits;
@@ -19,6 +21,7 @@ mod model;
 mod pool;
 mod propagate;
 pub mod qp;
+mod questions;
 mod region;
 mod relax;
 mod search;
@@ -34,6 +37,7 @@ pub use explain::Denominator;
 pub use expr::ExprError;
 pub use level_set::LevelSet;
 pub use limits::Limits;
+#[doc(hidden)]
 pub use propagate::Propagator;
 pub use region::{Range, Region};
 pub use tolerance::Tolerance;

@@ -4,7 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Limits of a decision or projection.
+/// Limits of a decision or projection. With nodes alone, the answer is the same on every machine.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use leafgp_constraints::Limits;
+///
+/// let patient = Limits { nodes: 1_000_000, ..Limits::default() };
+/// let hurried = Limits { deadline: Some(Instant::now() + Duration::from_secs(5)), ..patient };
+/// assert!(!hurried.must_stop());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Largest number of search nodes.

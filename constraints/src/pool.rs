@@ -2,25 +2,28 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::Constraints;
-use crate::search::Workspace;
+/// Idle workspaces of one constraint set. A copy of the set starts with none.
+#[derive(Debug)]
+pub(crate) struct Pool<W>(Mutex<Vec<W>>);
 
-/// Idle workspaces of one constraint set.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Workspace>>);
+impl<W> Default for Pool<W> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
 
-impl Clone for Pool {
+impl<W> Clone for Pool<W> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl Pool {
-    /// Runs `f` with a workspace of its own.
-    pub(crate) fn with<T>(&self, set: &Constraints, f: impl FnOnce(&mut Workspace) -> T) -> T {
+impl<W> Pool<W> {
+    /// Runs `f` with a workspace of its own, made when none is idle.
+    pub(crate) fn with<T>(&self, make: impl FnOnce() -> W, f: impl FnOnce(&mut W) -> T) -> T {
         let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let free = idle().pop();
-        let mut work = free.unwrap_or_else(|| Workspace::new(&set.model, &set.domains));
+        let mut work = free.unwrap_or_else(make);
         let result = f(&mut work);
         idle().push(work);
         result

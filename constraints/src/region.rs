@@ -4,6 +4,14 @@ use crate::domain::Domain;
 use crate::level_set::LevelSet;
 
 /// The part of one variable's domain that a box keeps.
+///
+/// ```
+/// use leafgp_constraints::{Domain, LevelSet, Range};
+///
+/// assert_eq!(Range::full(&Domain::Integer { lower: 1.0, upper: 6.0 }), Range::Interval { lower: 1.0, upper: 6.0 });
+/// let some = Range::Levels(LevelSet::from_indices(3, [0, 2]));
+/// assert!(some.contains(2.0) && !some.contains(1.0));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
     /// Allowed values in the closed interval. A half-open cell `(t, u]` is written `[t.next_up(), u]`, the same set of f64.
@@ -55,6 +63,15 @@ impl Range {
 }
 
 /// A box: one [`Range`] for each variable, in variable order.
+///
+/// ```
+/// use leafgp_constraints::{Domain, Range, Region};
+///
+/// let domains = [Domain::Continuous { lower: 0.0, upper: 1.0 }, Domain::Categorical { levels: 3 }];
+/// let mut region = Region::full(&domains);
+/// region.0[0] = Range::Interval { lower: 0.25, upper: 0.5 };
+/// assert!(region.contains(&[0.3, 2.0]) && !region.contains(&[0.6, 2.0]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region(pub Vec<Range>);
 

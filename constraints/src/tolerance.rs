@@ -3,6 +3,24 @@
 use crate::expr::Settings;
 
 /// Which of the three tolerances a check uses (inequalities and equalities; `<`, `>`, `!=` and categories are always exact).
+///
+/// ```
+/// # use leafgp_constraints::{ConstraintsBuilder, Domain, Variable};
+/// use leafgp_constraints::Tolerance;
+///
+/// # let share = |name: &str| Variable {
+/// #     name: name.into(),
+/// #     domain: Domain::Continuous { lower: 0.0, upper: 1.0 },
+/// #     level_names: Vec::new(),
+/// # };
+/// # let mut builder = ConstraintsBuilder::new(vec![share("a"), share("b")])?;
+/// builder.constrain("all", "a + b == 1")?;
+/// let set = builder.build();
+/// let rounded = [0.333333, 0.6666667];
+/// assert!(set.is_feasible(&rounded, Tolerance::Judge));
+/// assert!(!set.is_feasible(&rounded, Tolerance::Produce));
+/// # Ok::<(), leafgp_constraints::ExprError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tolerance {
     /// For points leafgp prints: inequalities in plain f64, equalities within `1e-9 * max(1, |lhs|, |rhs|)`.

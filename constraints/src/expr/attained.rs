@@ -36,16 +36,6 @@ impl Attained {
                 let ((a, b), (c, d)) = (of(a), of(b));
                 ends_of([operate(a, c), operate(a, d), operate(b, c), operate(b, d)])
             };
-            let monotone = |a, operate: fn(f64) -> f64| {
-                let (low, high) = of(a);
-                ends_of([operate(low), operate(high)])
-            };
-            // An operation that grows with each operand, at the lower and at the upper ends.
-            let ordered = |a, b, operate: fn(f64, f64) -> f64| {
-                let ((a, b), (c, d)) = (of(a), of(b));
-                let known = ![a, b, c, d].iter().any(|v| v.is_nan());
-                if known { (operate(a, c), operate(b, d)) } else { UNKNOWN }
-            };
             let spans_zero = |(low, high): Ends| low <= 0.0 && high >= 0.0;
             let ends = match *number {
                 Number::Constant(value) => (value, value),
@@ -55,27 +45,22 @@ impl Attained {
                 Number::Multiply(a, b) => pairwise(a, b, |a, b| a * b),
                 Number::Divide(_, b) if spans_zero(of(b)) => UNKNOWN,
                 Number::Divide(a, b) => pairwise(a, b, |a, b| a / b),
-                Number::Negate(a) => monotone(a, |a| -a),
-                Number::Power(a, 2.0) => match monotone(a, |a| a * a) {
-                    (_, high) if spans_zero(of(a)) => (0.0, high),
-                    ends => ends,
-                },
-                Number::Min(a, b) => ordered(a, b, f64::min),
-                Number::Max(a, b) => ordered(a, b, f64::max),
-                Number::Abs(a) => match monotone(a, f64::abs) {
-                    (_, high) if spans_zero(of(a)) => (0.0, high),
-                    ends => ends,
-                },
-                Number::Sqrt(a) => monotone(a, f64::sqrt),
-                Number::Floor(a) => monotone(a, f64::floor),
-                Number::Ceil(a) => monotone(a, f64::ceil),
-                // How these round is not known, or they jump.
-                Number::Power(..)
-                | Number::Exponential(..)
-                | Number::Exp(_)
-                | Number::Log(_)
-                | Number::If(..)
-                | Number::Whole(_) => UNKNOWN,
+                Number::Negate(a) => {
+                    let (low, high) = of(a);
+                    (-high, -low)
+                }
+                Number::Apply(function, a) => {
+                    let (low, high) = of(a);
+                    let known = !(low.is_nan() || high.is_nan());
+                    known.then(|| function.attained(low, high)).flatten().map_or(UNKNOWN, ends_of)
+                }
+                Number::Extreme(extreme, a, b) => {
+                    let ((a, b), (c, d)) = (of(a), of(b));
+                    let ends = (extreme.value(a, c), extreme.value(b, d));
+                    if ends.0.is_nan() || ends.1.is_nan() { UNKNOWN } else { ends }
+                }
+                // These jump.
+                Number::If(..) | Number::Whole(_) => UNKNOWN,
             };
             numbers.push(ends);
         }
@@ -117,28 +102,26 @@ mod tests {
 
     use super::super::{Evaluation, NumberId, Settings};
     use super::{Attained, Comparison, Condition, Number, Program};
+    use crate::function::{Extreme, Function};
 
     /// A random program over three variables; its last operations are compared.
     fn random_program(rng: &mut ChaCha8Rng) -> Program {
+        let named: Vec<Function> = Function::all_names().filter_map(Function::named).collect();
         let mut program = Program::default();
         let mut ids: Vec<NumberId> = (0..3).map(|v| program.number(Number::Variable(v))).collect();
         ids.push(program.number(Number::Constant(rng.random_range(-2.0..2.0))));
         for _ in 0..rng.random_range(2..9) {
             let (a, b) = (ids[rng.random_range(0..ids.len())], ids[rng.random_range(0..ids.len())]);
-            let number = match rng.random_range(0..13) {
+            let number = match rng.random_range(0..8 + named.len()) {
                 0 => Number::Add(a, b),
                 1 => Number::Subtract(a, b),
                 2 => Number::Multiply(a, b),
                 3 => Number::Divide(a, b),
                 4 => Number::Negate(a),
-                5 => Number::Power(a, 2.0),
-                6 => Number::Min(a, b),
-                7 => Number::Max(a, b),
-                8 => Number::Abs(a),
-                9 => Number::Sqrt(a),
-                10 => Number::Floor(a),
-                11 => Number::Ceil(a),
-                _ => Number::Exp(a),
+                5 => Number::Apply(Function::power(2.0), a),
+                6 => Number::Extreme(Extreme::Min, a, b),
+                7 => Number::Extreme(Extreme::Max, a, b),
+                k => Number::Apply(named[k % named.len()], a),
             };
             ids.push(program.number(number));
         }

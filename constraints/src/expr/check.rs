@@ -11,6 +11,7 @@ use super::near::nearest;
 use super::parser::parse;
 use super::program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
 use crate::domain::Domain;
+use crate::function::{Extreme, Function};
 use crate::{ExprError, Variable};
 
 /// A checked expression.
@@ -46,8 +47,10 @@ pub(crate) struct Scope {
     source: String,
 }
 
-const FUNCTIONS: [&str; 13] =
-    ["min", "max", "sum", "count", "all", "any", "abs", "sqrt", "exp", "log", "floor", "ceil", "if"];
+/// The names of all functions.
+fn functions() -> impl Iterator<Item = &'static str> {
+    ["min", "max", "sum", "count", "all", "any"].into_iter().chain(Function::all_names()).chain(["if"])
+}
 
 impl Scope {
     /// A scope of variables.
@@ -144,7 +147,11 @@ impl Scope {
         let near: Vec<String> = nearest(name, self.names.keys().map(String::as_str));
         let hint =
             if near.is_empty() { String::new() } else { format!(": did you mean {}?", near.join(" or ")) };
-        let what = if FUNCTIONS.contains(&name) { "function without arguments" } else { "unknown name" };
+        let what = if functions().any(|function| function == name) {
+            "function without arguments"
+        } else {
+            "unknown name"
+        };
         Err(error(format!("{what} `{name}`{hint}"), span.clone()))
     }
 
@@ -259,8 +266,8 @@ impl Scope {
                 Number::Divide(a, b)
             }
             _ => match (self.program.constant(a), self.program.constant(b)) {
-                (_, Some(exponent)) => Number::Power(a, exponent),
-                (Some(base), None) if base > 0.0 => Number::Exponential(base, b),
+                (_, Some(exponent)) => Number::Apply(Function::power(exponent), a),
+                (Some(base), None) if base > 0.0 => Number::Apply(Function::exponential(base), b),
                 (Some(_), None) => {
                     return Err(error("the base of a variable exponent must be positive", span.clone()));
                 }
@@ -342,16 +349,7 @@ impl Scope {
                 _ => Typed::Number(self.count(&parts)),
             });
         }
-        let unary: Option<fn(NumberId) -> Number> = match name {
-            "abs" => Some(Number::Abs),
-            "sqrt" => Some(Number::Sqrt),
-            "exp" => Some(Number::Exp),
-            "log" => Some(Number::Log),
-            "floor" => Some(Number::Floor),
-            "ceil" => Some(Number::Ceil),
-            _ => None,
-        };
-        if let Some(function) = unary {
+        if let Some(function) = Function::named(name) {
             if arguments.len() != 1 {
                 return Err(error(
                     format!("`{name}` takes one argument, not {}", arguments.len()),
@@ -359,33 +357,29 @@ impl Scope {
                 ));
             }
             let argument = self.value(&arguments[0])?;
-            return Ok(Typed::Number(self.defined(function(argument), span)?));
+            return Ok(Typed::Number(self.defined(Number::Apply(function, argument), span)?));
         }
-        let fold: fn(NumberId, NumberId) -> Number = match name {
-            "sum" => Number::Add,
-            "min" => Number::Min,
-            "max" => Number::Max,
-            _ => {
-                let near = nearest(name, FUNCTIONS.into_iter());
-                let hint = match near.is_empty() {
-                    true if self.names.contains_key(name) => {
-                        ": it is no function (`*` makes a product)".to_owned()
-                    }
-                    true => format!(": the functions are {}", FUNCTIONS.join(", ")),
-                    false => format!(": did you mean {}?", near.join(" or ")),
-                };
-                return Err(error(
-                    format!("unknown function `{name}`{hint}"),
-                    span.start..span.start + name.len(),
-                ));
-            }
-        };
+        let extreme = Extreme::named(name);
+        if extreme.is_none() && name != "sum" {
+            return Err(self.unknown_function(name, span));
+        }
+        let fold = |a, b| extreme.map_or(Number::Add(a, b), |extreme| Number::Extreme(extreme, a, b));
         let mut result = self.value(&arguments[0])?;
         for argument in &arguments[1..] {
             let next = self.value(argument)?;
             result = self.defined(fold(result, next), span)?;
         }
         Ok(Typed::Number(result))
+    }
+
+    fn unknown_function(&self, name: &str, span: &Range<usize>) -> ExprError {
+        let near = nearest(name, functions());
+        let hint = match near.is_empty() {
+            true if self.names.contains_key(name) => ": it is no function (`*` makes a product)".to_owned(),
+            true => format!(": the functions are {}", functions().collect::<Vec<_>>().join(", ")),
+            false => format!(": did you mean {}?", near.join(" or ")),
+        };
+        error(format!("unknown function `{name}`{hint}"), span.start..span.start + name.len())
     }
 
     /// Sum of `if(condition, 1, 0)`.

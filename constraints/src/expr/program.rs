@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::values::{self, Settings};
+use super::settings::Settings;
 use crate::domain::Domain;
+use crate::function::{Extreme, Function, whole};
 use crate::level_set::LevelSet;
 
 /// Index of a numeric operation; operands come before their users.
@@ -16,7 +17,7 @@ pub struct ConditionId(pub u32);
 
 /// A numeric operation, as written: evaluation follows the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub(crate) enum Number {
     /// A number.
     Constant(f64),
     /// The variable's coordinate; a category's level index.
@@ -31,26 +32,10 @@ pub enum Number {
     Divide(NumberId, NumberId),
     /// `-a`.
     Negate(NumberId),
-    /// Constant exponent.
-    Power(NumberId, f64),
-    /// Constant positive base.
-    Exponential(f64, NumberId),
-    /// The smaller; undefined when one is.
-    Min(NumberId, NumberId),
-    /// The larger; undefined when one is.
-    Max(NumberId, NumberId),
-    /// Absolute value.
-    Abs(NumberId),
-    /// Square root; undefined below 0.
-    Sqrt(NumberId),
-    /// `e^a`.
-    Exp(NumberId),
-    /// Natural logarithm; undefined at and below 0.
-    Log(NumberId),
-    /// Largest whole number not above.
-    Floor(NumberId),
-    /// Smallest whole number not below.
-    Ceil(NumberId),
+    /// A function of one argument.
+    Apply(Function, NumberId),
+    /// The smaller or the larger; undefined when one is.
+    Extreme(Extreme, NumberId, NumberId),
     /// The second where the condition (without tolerances) holds, the third where its negation does, else undefined.
     If(ConditionId, NumberId, NumberId),
     /// A whole-valued define: the nearest integer within the tolerance, the value itself otherwise.
@@ -101,6 +86,53 @@ pub struct GridRow {
     pub bound: i64,
 }
 
+impl Number {
+    /// Calls `f` for the operands that are needed for the value: not the alternatives of an `if`.
+    pub(crate) fn operands(&self, mut f: impl FnMut(NumberId)) {
+        match *self {
+            Self::Constant(_) | Self::Variable(_) | Self::If(..) => {}
+            Self::Add(a, b)
+            | Self::Subtract(a, b)
+            | Self::Multiply(a, b)
+            | Self::Divide(a, b)
+            | Self::Extreme(_, a, b) => {
+                f(a);
+                f(b);
+            }
+            Self::Negate(a) | Self::Apply(_, a) | Self::Whole(a) => f(a),
+        }
+    }
+
+    /// The value of one operation from its operands' values. Undefined is NaN.
+    pub(super) fn operate(
+        &self,
+        settings: Settings,
+        value: impl Fn(NumberId) -> f64,
+        decided: impl Fn(ConditionId) -> Option<bool>,
+    ) -> f64 {
+        match *self {
+            Self::Constant(v) => v,
+            Self::Variable(_) => f64::NAN,
+            Self::Add(a, b) => value(a) + value(b),
+            Self::Subtract(a, b) => value(a) - value(b),
+            Self::Multiply(a, b) => value(a) * value(b),
+            Self::Divide(a, b) => {
+                let divisor = value(b);
+                if divisor == 0.0 { f64::NAN } else { value(a) / divisor }
+            }
+            Self::Negate(a) => -value(a),
+            Self::Apply(function, a) => function.value(value(a)),
+            Self::Extreme(extreme, a, b) => extreme.value(value(a), value(b)),
+            Self::If(c, a, b) => match decided(c) {
+                Some(true) => value(a),
+                Some(false) => value(b),
+                None => f64::NAN,
+            },
+            Self::Whole(a) => whole::value(value(a), settings.whole),
+        }
+    }
+}
+
 /// All operations of a set of expressions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
@@ -110,7 +142,7 @@ pub(crate) struct Program {
     pub(crate) grid_rows: BTreeMap<ConditionId, GridRow>,
     /// Texts of the divisors.
     pub(crate) divisors: BTreeMap<NumberId, String>,
-    known: BTreeMap<(u8, u64, u64, u64), NumberId>,
+    known: BTreeMap<[u64; 4], NumberId>,
 }
 
 impl Program {
@@ -170,57 +202,20 @@ impl Program {
     }
 
     /// Calls `f` for the operands that are needed for the value: not the alternatives of an `if`.
-    pub(crate) fn operands(&self, id: NumberId, mut f: impl FnMut(NumberId)) {
-        match *self.get(id) {
-            Number::Constant(_) | Number::Variable(_) | Number::If(..) => {}
-            Number::Add(a, b)
-            | Number::Subtract(a, b)
-            | Number::Multiply(a, b)
-            | Number::Divide(a, b)
-            | Number::Min(a, b)
-            | Number::Max(a, b) => {
-                f(a);
-                f(b);
-            }
-            Number::Negate(a)
-            | Number::Power(a, _)
-            | Number::Exponential(_, a)
-            | Number::Abs(a)
-            | Number::Sqrt(a)
-            | Number::Exp(a)
-            | Number::Log(a)
-            | Number::Floor(a)
-            | Number::Ceil(a)
-            | Number::Whole(a) => f(a),
-        }
+    pub(crate) fn operands(&self, id: NumberId, f: impl FnMut(NumberId)) {
+        self.get(id).operands(f);
     }
 
     fn folded(&self, number: Number) -> Number {
-        let constant = |id: NumberId| self.constant(id).is_some();
-        let all = match number {
-            Number::Constant(_) | Number::Variable(_) | Number::If(..) => false,
-            Number::Add(a, b)
-            | Number::Subtract(a, b)
-            | Number::Multiply(a, b)
-            | Number::Divide(a, b)
-            | Number::Min(a, b)
-            | Number::Max(a, b) => constant(a) && constant(b),
-            Number::Negate(a)
-            | Number::Power(a, _)
-            | Number::Exponential(_, a)
-            | Number::Abs(a)
-            | Number::Sqrt(a)
-            | Number::Exp(a)
-            | Number::Log(a)
-            | Number::Floor(a)
-            | Number::Ceil(a)
-            | Number::Whole(a) => constant(a),
-        };
-        if !all {
+        let (mut operands, mut constants) = (0, 0);
+        number.operands(|id| {
+            operands += 1;
+            constants += u32::from(self.constant(id).is_some());
+        });
+        if operands == 0 || constants < operands {
             return number;
         }
-        let value =
-            values::operate(&number, Settings::PRODUCE, |id| self.constant(id).unwrap_or(f64::NAN), |_| None);
+        let value = number.operate(Settings::PRODUCE, |id| self.constant(id).unwrap_or(f64::NAN), |_| None);
         Number::Constant(value)
     }
 
@@ -297,28 +292,24 @@ fn decimals(value: f64) -> Option<u32> {
     })
 }
 
-fn key(number: &Number) -> (u8, u64, u64, u64) {
+/// Numbers that no other operation has.
+fn key(number: &Number) -> [u64; 4] {
     let id = |id: &NumberId| u64::from(id.0);
     match number {
-        Number::Constant(v) => (0, v.to_bits(), 0, 0),
-        Number::Variable(v) => (1, *v as u64, 0, 0),
-        Number::Add(a, b) => (2, id(a), id(b), 0),
-        Number::Subtract(a, b) => (3, id(a), id(b), 0),
-        Number::Multiply(a, b) => (4, id(a), id(b), 0),
-        Number::Divide(a, b) => (5, id(a), id(b), 0),
-        Number::Negate(a) => (6, id(a), 0, 0),
-        Number::Power(a, p) => (7, id(a), p.to_bits(), 0),
-        Number::Exponential(base, a) => (8, id(a), base.to_bits(), 0),
-        Number::Min(a, b) => (9, id(a), id(b), 0),
-        Number::Max(a, b) => (10, id(a), id(b), 0),
-        Number::Abs(a) => (11, id(a), 0, 0),
-        Number::Sqrt(a) => (12, id(a), 0, 0),
-        Number::Exp(a) => (13, id(a), 0, 0),
-        Number::Log(a) => (14, id(a), 0, 0),
-        Number::Floor(a) => (15, id(a), 0, 0),
-        Number::Ceil(a) => (16, id(a), 0, 0),
-        Number::If(c, a, b) => (17, u64::from(c.0), id(a), id(b)),
-        Number::Whole(a) => (18, id(a), 0, 0),
+        Number::Constant(v) => [0, v.to_bits(), 0, 0],
+        Number::Variable(v) => [1, *v as u64, 0, 0],
+        Number::Add(a, b) => [2, id(a), id(b), 0],
+        Number::Subtract(a, b) => [3, id(a), id(b), 0],
+        Number::Multiply(a, b) => [4, id(a), id(b), 0],
+        Number::Divide(a, b) => [5, id(a), id(b), 0],
+        Number::Negate(a) => [6, id(a), 0, 0],
+        Number::Apply(function, a) => {
+            let [kind, parameter] = function.key();
+            [7, id(a), kind, parameter]
+        }
+        Number::Extreme(extreme, a, b) => [8, id(a), id(b), *extreme as u64],
+        Number::If(c, a, b) => [9, u64::from(c.0), id(a), id(b)],
+        Number::Whole(a) => [10, id(a), 0, 0],
     }
 }
 

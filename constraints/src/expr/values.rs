@@ -1,22 +1,7 @@
 //! Exact evaluation at a point: the true model that every answer is checked against.
 
-use super::program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId, Program};
-
-/// Slack of the atoms `<= >= ==`, relative to `max(1, |lhs|, |rhs|)`; `<`, `>`, `!=` and categories have none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) inequality: f64,
-    pub(crate) equality: f64,
-    /// How far a whole-valued define may be from whole.
-    pub(crate) whole: f64,
-}
-
-impl Settings {
-    pub(crate) const PRODUCE: Self = Self { inequality: 0.0, equality: 1e-9, whole: 1e-9 };
-    pub(crate) const JUDGE: Self = Self { inequality: 1e-6, equality: 1e-6, whole: 1e-6 };
-    /// For conditions inside `if` and `active_if`.
-    pub(crate) const EXACT: Self = Self { inequality: 0.0, equality: 0.0, whole: 1e-9 };
-}
+use super::program::{Comparison, Condition, ConditionId, GridRow, Number, Program};
+use super::settings::Settings;
 
 /// Whether a condition holds, and by how much it fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,8 +45,7 @@ impl Evaluation {
         for number in &program.numbers {
             let value = match number {
                 Number::Variable(v) => x[*v],
-                _ => operate(
-                    number,
+                _ => number.operate(
                     settings,
                     |id| self.numbers[id.0 as usize],
                     |id| self.decided(program, id, settings),
@@ -73,7 +57,7 @@ impl Evaluation {
 
     /// The value of an operation at the point of the last run.
     #[cfg(test)]
-    pub(crate) fn number(&self, id: NumberId) -> f64 {
+    pub(crate) fn number(&self, id: super::program::NumberId) -> f64 {
         self.numbers[id.0 as usize]
     }
 
@@ -195,73 +179,9 @@ fn compare(op: Comparison, a: f64, b: f64, settings: Settings) -> Verdict {
     }
 }
 
-/// The value of one operation from its operands' values. Undefined is NaN.
-pub(super) fn operate(
-    number: &Number,
-    settings: Settings,
-    value: impl Fn(NumberId) -> f64,
-    decided: impl Fn(ConditionId) -> Option<bool>,
-) -> f64 {
-    match *number {
-        Number::Constant(v) => v,
-        Number::Variable(_) => f64::NAN,
-        Number::Add(a, b) => value(a) + value(b),
-        Number::Subtract(a, b) => value(a) - value(b),
-        Number::Multiply(a, b) => value(a) * value(b),
-        Number::Divide(a, b) => {
-            let divisor = value(b);
-            if divisor == 0.0 { f64::NAN } else { value(a) / divisor }
-        }
-        Number::Negate(a) => -value(a),
-        Number::Power(a, exponent) => power(value(a), exponent),
-        Number::Exponential(base, a) => base.powf(value(a)),
-        Number::Min(a, b) => extreme(value(a), value(b), |a, b| a <= b),
-        Number::Max(a, b) => extreme(value(a), value(b), |a, b| a >= b),
-        Number::Abs(a) => value(a).abs(),
-        Number::Sqrt(a) => value(a).sqrt(),
-        Number::Exp(a) => value(a).exp(),
-        Number::Log(a) => {
-            let argument = value(a);
-            if argument > 0.0 { argument.ln() } else { f64::NAN }
-        }
-        Number::Floor(a) => value(a).floor(),
-        Number::Ceil(a) => value(a).ceil(),
-        Number::If(c, a, b) => match decided(c) {
-            Some(true) => value(a),
-            Some(false) => value(b),
-            None => f64::NAN,
-        },
-        Number::Whole(a) => {
-            let v = value(a);
-            if (v - v.round()).abs() <= settings.whole * v.abs().max(1.0) { v.round() } else { v }
-        }
-    }
-}
-
-/// `x^exponent`, undefined (NaN) at 0 for a negative exponent.
-pub(crate) fn power(x: f64, exponent: f64) -> f64 {
-    if exponent == 2.0 {
-        x * x
-    } else if x == 0.0 && exponent < 0.0 {
-        f64::NAN
-    } else {
-        x.powf(exponent)
-    }
-}
-
-fn extreme(a: f64, b: f64, first: impl Fn(f64, f64) -> bool) -> f64 {
-    if a.is_nan() || b.is_nan() {
-        f64::NAN
-    } else if first(a, b) {
-        a
-    } else {
-        b
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, Settings, Verdict, compare, power};
+    use super::{Comparison, Settings, Verdict, compare};
 
     #[test]
     fn tolerances_widen_only_closed_comparisons() {
@@ -275,13 +195,5 @@ mod tests {
         assert_eq!(produce(Comparison::Equal, 1.0 + 0.9e-9, 1.0), Verdict::Holds);
         assert_eq!(produce(Comparison::Equal, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
         assert_eq!(produce(Comparison::NotEqual, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
-    }
-
-    #[test]
-    fn powers_are_undefined_where_mathematics_says_so() {
-        assert!(power(0.0, -1.0).is_nan());
-        assert!(power(-2.0, 0.5).is_nan());
-        assert_eq!(power(-2.0, 3.0), -8.0);
-        assert_eq!(power(0.0, 0.5), 0.0);
     }
 }

@@ -5,7 +5,7 @@
 //! weights: the point is a vertex, and a convex function grows at least as much as its linearisation.
 
 use super::gauss_newton::{gauss_newton, linearise, measure};
-use super::{Local, Setting};
+use super::memory::{Local, Setting};
 use crate::qp::Status;
 
 const ITERATIONS: usize = 10;

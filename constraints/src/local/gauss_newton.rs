@@ -1,6 +1,7 @@
 //! Gauss-Newton: repeated projection onto the linearised constraints.
 
-use super::{Atom, Local, Setting};
+use super::memory::{Local, Setting};
+use super::point::Atom;
 use crate::qp::Status;
 
 /// Inequalities are aimed this far inside, relative to the size of their terms: a set with terms of 1e6 would otherwise miss by an

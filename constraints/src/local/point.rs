@@ -1,6 +1,7 @@
 //! Values and gradients of the nodes at a point.
 
-use crate::expr::Comparison;
+use crate::expr::{Comparison, Settings};
+use crate::function::whole;
 use crate::model::{Model, NodeId, Operation, Root, Step, Truth, TruthId};
 
 /// Node values at a point, and adjoints of the last gradient. Reusable.
@@ -74,16 +75,8 @@ impl Point {
                 .fold(linear.constant, |sum, t| sum + t.coefficient * value(&t.node)),
             Operation::Product(a, b) => value(a) * value(b),
             Operation::Quotient(a, b) => value(a) / value(b),
-            Operation::Power(a, p) => crate::expr::power(value(a), *p),
-            Operation::Exponential(base, a) => base.powf(value(a)),
-            Operation::Min(a, b) => value(a).min(value(b)),
-            Operation::Max(a, b) => value(a).max(value(b)),
-            Operation::Abs(a) => value(a).abs(),
-            Operation::Sqrt(a) => value(a).sqrt(),
-            Operation::Exp(a) => value(a).exp(),
-            Operation::Log(a) => value(a).ln(),
-            Operation::Floor(a) => value(a).floor(),
-            Operation::Ceil(a) => value(a).ceil(),
+            Operation::Apply(function, a) => function.limit(value(a)),
+            Operation::Extreme(extreme, a, b) => extreme.of_defined(value(a), value(b)),
             Operation::If { yes, a, b, .. } => {
                 if self.violation(model, *yes, x) <= 0.0 {
                     value(a)
@@ -91,10 +84,7 @@ impl Point {
                     value(b)
                 }
             }
-            Operation::Whole(a) => {
-                let v = value(a);
-                if (v - v.round()).abs() <= 1e-9 * v.abs().max(1.0) { v.round() } else { v }
-            }
+            Operation::Whole(a) => whole::value(value(a), Settings::PRODUCE.whole),
         }
     }
 
@@ -242,34 +232,15 @@ impl Point {
                 self.adjoints[a.index()] += adjoint / vb;
                 self.adjoints[b.index()] -= adjoint * own / vb;
             }
-            Operation::Power(a, p) => {
-                let va = self.value(*a);
-                let slope = match *p {
-                    2.0 => 2.0 * va,
-                    3.0 => 3.0 * va * va,
-                    p => p * va.powf(p - 1.0),
-                };
-                self.adjoints[a.index()] += adjoint * slope;
+            Operation::Apply(function, a) => {
+                self.adjoints[a.index()] += function.chain(adjoint, self.value(*a), own);
             }
-            Operation::Exponential(base, a) => self.adjoints[a.index()] += adjoint * own * base.ln(),
-            Operation::Exp(a) => self.adjoints[a.index()] += adjoint * own,
-            Operation::Log(a) => self.adjoints[a.index()] += adjoint / self.value(*a),
-            Operation::Sqrt(a) => self.adjoints[a.index()] += adjoint * 0.5 / own.max(1e-150),
-            Operation::Abs(a) => {
-                self.adjoints[a.index()] += adjoint * if self.value(*a) < 0.0 { -1.0 } else { 1.0 }
-            }
-            Operation::Min(a, b) => {
-                let chosen = if self.value(*a) <= self.value(*b) { a } else { b };
-                self.adjoints[chosen.index()] += adjoint;
-            }
-            Operation::Max(a, b) => {
-                let chosen = if self.value(*a) >= self.value(*b) { a } else { b };
+            Operation::Extreme(extreme, a, b) => {
+                let chosen = if extreme.takes_first(self.value(*a), self.value(*b)) { a } else { b };
                 self.adjoints[chosen.index()] += adjoint;
             }
             // Steps have no slope; the trend is what a search direction can use.
-            Operation::Floor(a) | Operation::Ceil(a) | Operation::Whole(a) => {
-                self.adjoints[a.index()] += adjoint;
-            }
+            Operation::Whole(a) => self.adjoints[a.index()] += adjoint,
             Operation::If { yes, a, b, .. } => {
                 let chosen = if self.violation(model, *yes, x) <= 0.0 { a } else { b };
                 self.adjoints[chosen.index()] += adjoint;

@@ -3,31 +3,14 @@
 //! Powell (1978), A fast algorithm for nonlinearly constrained optimization calculations: damped BFGS, l1 merit function.
 
 use super::gauss_newton::{linearise, measure, push_rows};
-use super::{Atom, Local, Setting};
+use super::memory::{Local, Scratch, Setting};
+use super::point::Atom;
 use crate::qp::Status;
 
 const ITERATIONS: usize = 40;
 /// A full step whose square is below this share of the squared distance is the last: convergence is superlinear, so that what is left is
 /// far below any gap.
 const SETTLED: f64 = 1e-8;
-
-/// Reusable memory, by column.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
-    /// `[n, n]`.
-    hessian: Vec<f64>,
-    factor: Vec<f64>,
-    current: Vec<f64>,
-    gradient: Vec<f64>,
-    newton: Vec<f64>,
-    target: Vec<f64>,
-    step: Vec<f64>,
-    multipliers: Vec<f64>,
-    /// Gradients of the atoms before the step, `[atoms, n]`.
-    before: Vec<f64>,
-    moved: Vec<f64>,
-    change: Vec<f64>,
-}
 
 /// Moves `x` (in variable order) towards a local minimum of `sum weights (x - centre)^2` over the constraints of its logical branch.
 /// `centre` by column. The result is near-feasible only: the caller polishes and checks it.

@@ -4,11 +4,13 @@ mod truths;
 
 use std::collections::BTreeMap;
 
+use super::equations::find_lattices;
+use super::graph::{Divisor, Linear, Model, NodeId, Operation, Piece, Root, Step, Term, Truth, TruthId};
 use super::linear::LinearForm;
 use super::schedule::{describe, schedule, shared};
-use super::{Divisor, Known, Linear, Model, NodeId, Operation, Piece, Root, Step, Term, Truth, TruthId};
 use crate::domain::Domain;
 use crate::expr::{Condition, ConditionId, Number, NumberId, Program};
+use crate::function::Function;
 use crate::interval::Interval;
 use crate::propagate::State;
 
@@ -22,7 +24,8 @@ struct Compiler<'a> {
     program: &'a Program,
     domains: &'a [Domain],
     model: Model,
-    known: Known,
+    /// The nodes so far, to find equal ones.
+    known: BTreeMap<Vec<u64>, NodeId>,
     nodes: Vec<Option<NodeId>>,
     forms: BTreeMap<NumberId, LinearForm>,
     shared: Vec<bool>,
@@ -36,7 +39,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
         program,
         domains,
         model: Model { variable_nodes: vec![None; domains.len()], ..Model::default() },
-        known: Known::default(),
+        known: BTreeMap::new(),
         nodes: vec![None; program.numbers.len()],
         forms: BTreeMap::new(),
         shared: shared(program),
@@ -62,7 +65,7 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
     }
     model.users = vec![Vec::new(); domains.len()];
     describe(&mut model, domains);
-    model.find_lattices(domains);
+    find_lattices(&mut model, domains);
     for r in 0..model.roots.len() {
         let (steps, variables) = schedule(&model, Step::Truth(model.roots[r].truth));
         for &v in &variables {
@@ -141,11 +144,11 @@ impl Compiler<'_> {
 
     fn operation(&mut self, operation: Operation) -> NodeId {
         let key = self.key(&operation);
-        if let Some(&node) = self.known.operations.get(&key) {
+        if let Some(&node) = self.known.get(&key) {
             return node;
         }
         let node = NodeId(u32::try_from(self.model.operations.len()).expect("fewer than 2^32 nodes"));
-        self.known.operations.insert(key, node);
+        self.known.insert(key, node);
         let value = match operation {
             Operation::Constant(v) => Interval::point(v),
             Operation::Variable(v) => {
@@ -187,18 +190,10 @@ impl Compiler<'_> {
             }
             Operation::Product(a, b) => vec![3, n(a), n(b)],
             Operation::Quotient(a, b) => vec![4, n(a), n(b)],
-            Operation::Power(a, p) => vec![5, n(a), p.to_bits()],
-            Operation::Exponential(base, a) => vec![6, n(a), base.to_bits()],
-            Operation::Min(a, b) => vec![7, n(a), n(b)],
-            Operation::Max(a, b) => vec![8, n(a), n(b)],
-            Operation::Abs(a) => vec![9, n(a)],
-            Operation::Sqrt(a) => vec![10, n(a)],
-            Operation::Exp(a) => vec![11, n(a)],
-            Operation::Log(a) => vec![12, n(a)],
-            Operation::Floor(a) => vec![13, n(a)],
-            Operation::Ceil(a) => vec![14, n(a)],
-            Operation::If { yes, no, a, b } => vec![15, yes.0.into(), no.0.into(), n(a), n(b)],
-            Operation::Whole(a) => vec![16, n(a)],
+            Operation::Apply(function, a) => [5, n(a)].into_iter().chain(function.key()).collect(),
+            Operation::Extreme(extreme, a, b) => vec![6, *extreme as u64, n(a), n(b)],
+            Operation::If { yes, no, a, b } => vec![7, yes.0.into(), no.0.into(), n(a), n(b)],
+            Operation::Whole(a) => vec![8, n(a)],
         }
     }
 
@@ -220,20 +215,12 @@ impl Compiler<'_> {
                         integer(&t.node) && t.coefficient.fract() == 0.0 && t.magnitude.fract() == 0.0
                     })
             }
-            Operation::Product(a, b) | Operation::Min(a, b) | Operation::Max(a, b) => {
-                integer(a) && integer(b)
-            }
-            Operation::Power(a, p) => integer(a) && *p > 0.0 && p.fract() == 0.0,
-            Operation::Abs(a) => integer(a),
-            Operation::Floor(_) | Operation::Ceil(_) => true,
+            Operation::Product(a, b) | Operation::Extreme(_, a, b) => integer(a) && integer(b),
+            Operation::Apply(function, a) => function.is_whole(integer(a)),
             Operation::If { a, b, .. } => integer(a) && integer(b),
             // Set by the caller when the define is demanded to be whole.
             Operation::Whole(a) => integer(a),
-            Operation::Quotient(..)
-            | Operation::Exponential(..)
-            | Operation::Sqrt(_)
-            | Operation::Exp(_)
-            | Operation::Log(_) => false,
+            Operation::Quotient(..) => false,
         }
     }
 
@@ -337,22 +324,14 @@ impl Compiler<'_> {
             Number::Add(..) | Number::Subtract(..) | Number::Negate(_) => return self.form(id),
             Number::Multiply(a, b) => return self.product(a, b),
             Number::Divide(a, b) => return self.quotient(a, b),
-            Number::Power(a, exponent) => return self.power(a, exponent),
-            Number::Exponential(base, a) => Operation::Exponential(base, self.number_node(a)),
-            Number::Min(a, b) => {
+            Number::Apply(function, a) => match function.exponent() {
+                Some(exponent) => return self.power(a, exponent),
+                None => Operation::Apply(function, self.number_node(a)),
+            },
+            Number::Extreme(extreme, a, b) => {
                 let (a, b) = (self.number_node(a), self.number_node(b));
-                Operation::Min(a.min(b), a.max(b))
+                Operation::Extreme(extreme, a.min(b), a.max(b))
             }
-            Number::Max(a, b) => {
-                let (a, b) = (self.number_node(a), self.number_node(b));
-                Operation::Max(a.min(b), a.max(b))
-            }
-            Number::Abs(a) => Operation::Abs(self.number_node(a)),
-            Number::Sqrt(a) => Operation::Sqrt(self.number_node(a)),
-            Number::Exp(a) => Operation::Exp(self.number_node(a)),
-            Number::Log(a) => Operation::Log(self.number_node(a)),
-            Number::Floor(a) => Operation::Floor(self.number_node(a)),
-            Number::Ceil(a) => Operation::Ceil(self.number_node(a)),
             Number::If(condition, a, b) => {
                 let (yes, no) = (self.truth(condition, false, true), self.truth(condition, true, true));
                 match (self.model.truth(yes), self.model.truth(no)) {
@@ -393,7 +372,7 @@ impl Compiler<'_> {
         let (node_a, factor_a) = self.factored(&first);
         let (node_b, factor_b) = self.factored(&second);
         let node = if node_a == node_b {
-            self.operation(Operation::Power(node_a, 2.0))
+            self.operation(Operation::Apply(Function::power(2.0), node_a))
         } else {
             self.operation(Operation::Product(node_a.min(node_b), node_a.max(node_b)))
         };
@@ -464,12 +443,12 @@ impl Compiler<'_> {
         }
         if exponent == 0.5 {
             let node = self.node_of(&form);
-            return LinearForm::node(self.operation(Operation::Sqrt(node)));
+            return LinearForm::node(self.operation(Operation::Apply(Function::SQRT, node)));
         }
         let operations = form.operations;
         let (node, factor) =
             if exponent.fract() == 0.0 { self.factored(&form) } else { (self.node_of(&form), 1.0) };
-        let power = self.operation(Operation::Power(node, exponent));
+        let power = self.operation(Operation::Apply(Function::power(exponent), node));
         let scale = factor.powf(exponent);
         if factor == 1.0 {
             LinearForm::node(power)

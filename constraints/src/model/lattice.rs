@@ -3,9 +3,8 @@
 //! `0.3 n + 0.25 m == 1` asks for a multiple of 1/20 among others: coefficients, grids and lists are read as the fractions they were
 //! written as, with a bound on the difference to the f64 at hand, so that the test is a proof for the values as printed.
 
-use super::{Linear, Model, Operation, Term};
 use crate::domain::Domain;
-use crate::propagate::State;
+use crate::interval::Interval;
 
 /// Denominators and numerators beyond this are no longer what somebody wrote.
 const LARGEST: i128 = 1 << 50;
@@ -93,11 +92,38 @@ impl Fraction {
 
 /// The allowed values of a node: `first + k * step` with whole `k` (not all of them need be allowed).
 #[derive(Clone, Copy, Debug)]
-struct Progression {
+pub(super) struct Progression {
     first: Fraction,
     step: Fraction,
     /// The f64 values may differ from the fractions.
     rounded: bool,
+}
+
+impl Progression {
+    /// Whole numbers.
+    pub(super) const WHOLE: Self =
+        Self { first: Fraction::ZERO, step: Fraction { numerator: 1, denominator: 1 }, rounded: false };
+
+    /// The values of a grid or a list; `None` for other domains and for numbers that are no simple fractions.
+    pub(super) fn of(domain: &Domain) -> Option<Self> {
+        match domain {
+            Domain::Grid(grid) => {
+                let (first, step, digits) = grid.numerators();
+                let denominator = 10_i128.pow(digits);
+                let fraction = |n: i64| Fraction::new(i128::from(n), denominator);
+                Some(Self { first: fraction(first), step: fraction(step), rounded: true })
+            }
+            Domain::Discrete(values) => {
+                let first = Fraction::near(*values.first()?)?;
+                let mut step = Fraction::ZERO;
+                for &value in &values[1..] {
+                    step = step.common_step(Fraction::near(value)?.minus(first)?)?;
+                }
+                Some(Self { first, step, rounded: true })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// One term over the common denominator.
@@ -137,26 +163,24 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// The lattice of a linear node; `None` when a term takes values in between or a number is no simple fraction.
-    pub(super) fn new(model: &Model, domains: &[Domain], linear: &Linear) -> Option<Self> {
-        let terms = model.terms(linear);
-        let constant = Fraction::near(linear.constant)?;
-        let mut parts = Vec::with_capacity(terms.len());
+    /// The lattice of a sum of a constant and of terms, each with its coefficient; `None` when a number is no simple fraction.
+    pub(super) fn new(sum_constant: f64, sum_terms: &[(Progression, f64)]) -> Option<Self> {
+        let constant = Fraction::near(sum_constant)?;
+        let mut parts = Vec::with_capacity(sum_terms.len());
         let mut denominator = constant.denominator;
-        for term in terms {
-            let progression = progression(model, domains, term)?;
-            let coefficient = Fraction::near(term.coefficient)?;
+        for &(progression, factor) in sum_terms {
+            let coefficient = Fraction::near(factor)?;
             let (first, step) = (coefficient.times(progression.first)?, coefficient.times(progression.step)?);
             denominator = lcm(lcm(denominator, first.denominator)?, step.denominator)?;
             parts.push((progression, coefficient, first, step));
         }
         let terms = parts
             .iter()
-            .zip(terms)
-            .map(|((progression, coefficient, first, step), term)| {
-                let mut error = distance(*coefficient, term.coefficient);
+            .zip(sum_terms)
+            .map(|((progression, coefficient, first, step), &(_, factor))| {
+                let mut error = distance(*coefficient, factor);
                 if progression.rounded {
-                    error += 2.0 * CLOSE * term.coefficient.abs();
+                    error += 2.0 * CLOSE * factor.abs();
                 }
                 Some(LatticeTerm {
                     first: first.over(denominator)?,
@@ -167,25 +191,22 @@ impl Lattice {
                 })
             })
             .collect::<Option<Vec<_>>>()?;
-        let constant_error = distance(constant, linear.constant);
+        let constant_error = distance(constant, sum_constant);
         Some(Self { denominator, constant: constant.over(denominator)?, constant_error, terms })
     }
 
-    /// True unless it is proved that no choice of the terms' values makes the sum, as written, differ from a multiple of `modulus` (from
-    /// zero, if that is 0) by at most `tolerance`. `modulus` is whole.
+    /// True unless it is proved that no choice of the terms' `values` makes the sum, as written, differ from a multiple of `modulus` (from
+    /// zero, if that is 0) by at most `slack`, which includes the sum's own rounding. `modulus` is whole.
     pub(crate) fn can_reach(
         &self,
-        model: &Model,
-        state: &State,
-        linear: &Linear,
-        tolerance: f64,
+        values: impl Iterator<Item = Interval>,
+        slack: f64,
         modulus: i128,
     ) -> bool {
         let Some(mut step) = modulus.checked_mul(self.denominator) else { return true };
         let mut rest = self.constant;
-        let mut slack = tolerance + state.slack(model, linear) + self.constant_error;
-        for (part, term) in self.terms.iter().zip(model.terms(linear)) {
-            let value = state.number(term.node);
+        let mut slack = slack + self.constant_error;
+        for (part, value) in self.terms.iter().zip(values) {
             slack += part.error * value.magnitude();
             let mut sum = part.first;
             if value.is_point() {
@@ -210,31 +231,6 @@ impl Lattice {
 /// Bound on the difference between a fraction and the f64 it stands for.
 fn distance(fraction: Fraction, x: f64) -> f64 {
     if x.fract() == 0.0 { 0.0 } else { (fraction.value() - x).abs() + 2.0 * f64::EPSILON * x.abs() }
-}
-
-fn progression(model: &Model, domains: &[Domain], term: &Term) -> Option<Progression> {
-    if model.integer[term.node.index()] {
-        let step = Fraction { numerator: 1, denominator: 1 };
-        return Some(Progression { first: Fraction::ZERO, step, rounded: false });
-    }
-    let Operation::Variable(v) = *model.operation(term.node) else { return None };
-    match &domains[v] {
-        Domain::Grid(grid) => {
-            let (first, step, digits) = grid.numerators();
-            let denominator = 10_i128.pow(digits);
-            let fraction = |n: i64| Fraction::new(i128::from(n), denominator);
-            Some(Progression { first: fraction(first), step: fraction(step), rounded: true })
-        }
-        Domain::Discrete(values) => {
-            let first = Fraction::near(*values.first()?)?;
-            let mut step = Fraction::ZERO;
-            for &value in &values[1..] {
-                step = step.common_step(Fraction::near(value)?.minus(first)?)?;
-            }
-            Some(Progression { first, step, rounded: true })
-        }
-        _ => None,
-    }
 }
 
 fn gcd(a: i128, b: i128) -> i128 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::NodeId;
+use super::graph::NodeId;
 
 /// `constant + sum coefficient * node`, with what is needed to bound rounding errors.
 #[derive(Clone, Debug, Default)]

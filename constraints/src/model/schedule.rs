@@ -1,6 +1,6 @@
 //! Orders of evaluation and properties of nodes.
 
-use super::{Model, NodeId, Operation, Step, Truth, TruthId};
+use super::graph::{Model, NodeId, Operation, Step, Truth, TruthId};
 use crate::domain::Domain;
 use crate::expr::{Number, NumberId, Program};
 

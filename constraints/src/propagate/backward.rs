@@ -1,14 +1,11 @@
 //! Inverse evaluation: from what a node may be to what its operands may be.
 
 use super::Propagator;
-use super::state::{CAN_FALSE, CAN_TRUE, exponential, unsnapped};
+use super::state::{CAN_FALSE, CAN_TRUE, Conflict};
 use crate::expr::Comparison;
+use crate::function::{Extreme, whole};
 use crate::interval::Interval;
 use crate::model::{Linear, Model, NodeId, Operation, Step, Truth, TruthId};
-
-/// The box holds no feasible point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conflict;
 
 impl Propagator {
     /// Demands that a truth holds.
@@ -133,52 +130,15 @@ impl Propagator {
                 let to = value(self, b).intersect_quotient(value(self, a), z);
                 self.tighten(model, b, to)
             }
-            Operation::Power(a, exponent) => {
-                if exponent < 0.0 {
-                    let base = self.without_zero(model, a);
-                    self.tighten(model, a, base)?;
+            Operation::Apply(function, a) => {
+                if function.divides() {
+                    let divisor = self.without_zero(model, a);
+                    self.tighten(model, a, divisor)?;
                 }
-                let to = value(self, a).intersect_root(z, exponent);
+                let to = function.inverse(value(self, a), exact, z);
                 self.tighten(model, a, to)
             }
-            Operation::Exponential(base, a) => {
-                let logarithm = z.ln();
-                let to = if base == 1.0 {
-                    Interval::ENTIRE
-                } else {
-                    (logarithm / Interval::point(base.ln())).loosened()
-                };
-                debug_assert!(exponential(base, to).is_empty() || !to.is_empty());
-                self.tighten(model, a, to)
-            }
-            Operation::Min(a, b) => self.backward_extreme(model, (a, b), z, false),
-            Operation::Max(a, b) => self.backward_extreme(model, (a, b), z, true),
-            Operation::Abs(a) => {
-                let x = value(self, a);
-                let to = x.intersect(exact).hull(x.intersect(-exact));
-                self.tighten(model, a, to)
-            }
-            Operation::Sqrt(a) => {
-                let root = z.intersect(Interval::new(0.0, f64::INFINITY));
-                let to = root.sqr();
-                self.tighten(model, a, to)
-            }
-            Operation::Exp(a) => {
-                let to = z.ln().loosened();
-                self.tighten(model, a, to)
-            }
-            Operation::Log(a) => {
-                let to = z.exp();
-                self.tighten(model, a, to)
-            }
-            Operation::Floor(a) => {
-                let to = Interval::new(exact.lo.ceil(), (exact.hi.floor() + 1.0).next_down());
-                self.tighten(model, a, to)
-            }
-            Operation::Ceil(a) => {
-                let to = Interval::new((exact.lo.ceil() - 1.0).next_up(), exact.hi.floor());
-                self.tighten(model, a, to)
-            }
+            Operation::Extreme(extreme, a, b) => self.backward_extreme(model, extreme, (a, b), z),
             Operation::If { yes, no, a, b } => {
                 let possible = |s: &Self, t: TruthId, n: NodeId| {
                     s.state.truths[t.index()] & CAN_TRUE != 0 && !value(s, n).intersect(exact).is_empty()
@@ -196,7 +156,7 @@ impl Propagator {
                     }
                 }
             }
-            Operation::Whole(a) => self.tighten(model, a, unsnapped(exact)),
+            Operation::Whole(a) => self.tighten(model, a, whole::inverse(exact)),
         }
     }
 
@@ -210,14 +170,13 @@ impl Propagator {
     fn backward_extreme(
         &mut self,
         model: &Model,
+        extreme: Extreme,
         (a, b): (NodeId, NodeId),
         z: Interval,
-        is_max: bool,
     ) -> Result<(), Conflict> {
-        let bound =
-            if is_max { Interval::new(f64::NEG_INFINITY, z.hi) } else { Interval::new(z.lo, f64::INFINITY) };
-        self.tighten(model, a, bound)?;
-        self.tighten(model, b, bound)?;
+        let limits = extreme.limits(z);
+        self.tighten(model, a, limits)?;
+        self.tighten(model, b, limits)?;
         // One of the two attains the value.
         let attains = |s: &Self, n: NodeId| !s.state.number(n).intersect(z).is_empty();
         match (attains(self, a), attains(self, b)) {
@@ -263,22 +222,12 @@ impl Propagator {
 /// True for operations that are undefined somewhere, round, or choose: they restrict their operands whatever their own value.
 fn restricts_its_operands(operation: &Operation) -> bool {
     match operation {
-        Operation::Quotient(..)
-        | Operation::Sqrt(_)
-        | Operation::Log(_)
-        | Operation::Whole(_)
-        | Operation::If { .. } => true,
-        Operation::Power(_, exponent) => *exponent < 0.0 || exponent.fract() != 0.0,
+        Operation::Quotient(..) | Operation::Whole(_) | Operation::If { .. } => true,
+        Operation::Apply(function, _) => !function.is_total(),
         Operation::Constant(_)
         | Operation::Variable(_)
         | Operation::Linear(_)
         | Operation::Product(..)
-        | Operation::Exponential(..)
-        | Operation::Min(..)
-        | Operation::Max(..)
-        | Operation::Abs(_)
-        | Operation::Exp(_)
-        | Operation::Floor(_)
-        | Operation::Ceil(_) => false,
+        | Operation::Extreme(..) => false,
     }
 }

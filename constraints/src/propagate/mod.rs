@@ -5,10 +5,8 @@
 mod backward;
 mod state;
 
-pub(super) use backward::Conflict;
-pub(super) use state::{CAN_FALSE, CAN_TRUE, State};
+pub(super) use state::{CAN_FALSE, CAN_TRUE, Conflict, State};
 
-use super::Constraints;
 use super::model::{Model, Step, TruthId};
 use crate::domain::Domain;
 use crate::interval::Interval;
@@ -22,7 +20,7 @@ const PATIENCE: f64 = 2.0;
 /// Largest number of revisions, per constraint: slow convergence is left to the search.
 const REVISIONS: usize = 30;
 
-/// Reusable memory of [`Constraints::contract`]: one for each thread of a search. After the first call nothing is allocated.
+/// Reusable memory of [`Constraints::contract`](crate::Constraints::contract): one for each thread of a search. After the first call nothing is allocated.
 ///
 /// A search that changed some variables of a box that was contracted before passes their indices, and only the constraints they
 /// reach are revised.
@@ -52,11 +50,6 @@ pub struct Propagator {
 }
 
 impl Propagator {
-    /// Memory for a set of constraints.
-    pub fn new(constraints: &Constraints) -> Self {
-        Self::for_model(&constraints.model, &constraints.domains)
-    }
-
     pub(super) fn for_model(model: &Model, domains: &[Domain]) -> Self {
         let mut state = State::new(domains);
         state.numbers = model.initial.clone();
@@ -76,18 +69,6 @@ impl Propagator {
             assumed: None,
             state,
         }
-    }
-
-    /// Shrinks a box without losing a feasible point; false when it is proved to hold none. With `changed`, only what follows from these
-    /// variables is propagated: the box must have been contracted before they changed.
-    #[must_use]
-    pub fn contract(
-        &mut self,
-        constraints: &Constraints,
-        region: &mut Region,
-        changed: Option<&[usize]>,
-    ) -> bool {
-        self.contract_model(&constraints.model, &constraints.domains, region, changed)
     }
 
     pub(super) fn contract_model(

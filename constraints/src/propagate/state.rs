@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::expr::Comparison;
+use crate::function::whole;
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
 use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId};
@@ -10,6 +11,10 @@ use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId
 pub(crate) const CAN_FALSE: u8 = 1;
 pub(crate) const CAN_TRUE: u8 = 2;
 const EITHER: u8 = CAN_FALSE | CAN_TRUE;
+
+/// The box holds no feasible point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict;
 
 /// Values of all nodes over a box.
 #[derive(Clone, Debug)]
@@ -48,7 +53,7 @@ impl State {
                     if let Truth::Integral(node) = model.truth(truth)
                         && let Operation::Whole(inner) = model.operation(*node)
                         && bits == CAN_TRUE
-                        && !snapped(self.number(*inner)).is_point()
+                        && !whole::image(self.number(*inner)).is_point()
                     {
                         bits = EITHER;
                     }
@@ -64,11 +69,7 @@ impl State {
         let value = |n: &NodeId| self.number(*n);
         match model.operation(node) {
             Operation::Quotient(_, b) => !value(b).contains(0.0),
-            Operation::Power(a, p) => {
-                (*p > 0.0 || !value(a).contains(0.0)) && (p.fract() == 0.0 || value(a).lo >= 0.0)
-            }
-            Operation::Sqrt(a) => value(a).lo >= 0.0,
-            Operation::Log(a) => value(a).lo > 0.0,
+            Operation::Apply(function, a) => function.is_defined_over(value(a)),
             _ => true,
         }
     }
@@ -82,16 +83,8 @@ impl State {
             Operation::Linear(linear) => self.sum(model, linear),
             Operation::Product(a, b) => value(a) * value(b),
             Operation::Quotient(a, b) => value(a) / value(b),
-            Operation::Power(a, p) => value(a).pow(*p),
-            Operation::Exponential(base, a) => exponential(*base, value(a)),
-            Operation::Min(a, b) => value(a).min(value(b)),
-            Operation::Max(a, b) => value(a).max(value(b)),
-            Operation::Abs(a) => value(a).abs(),
-            Operation::Sqrt(a) => value(a).sqrt(),
-            Operation::Exp(a) => value(a).exp(),
-            Operation::Log(a) => value(a).ln(),
-            Operation::Floor(a) => value(a).floor(),
-            Operation::Ceil(a) => value(a).ceil(),
+            Operation::Apply(function, a) => function.image(value(a)),
+            Operation::Extreme(extreme, a, b) => extreme.image(value(a), value(b)),
             Operation::If { yes, no, a, b } => {
                 let mut hull = Interval::EMPTY;
                 if self.truths[yes.index()] & CAN_TRUE != 0 {
@@ -102,7 +95,7 @@ impl State {
                 }
                 hull
             }
-            Operation::Whole(a) => snapped(value(a)),
+            Operation::Whole(a) => whole::image(value(a)),
         };
         if model.integer[node.index()] { result.rounded() } else { result }
     }
@@ -195,7 +188,8 @@ impl State {
         else {
             return true;
         };
-        lattice.can_reach(model, self, linear, tolerance, modulus)
+        let values = model.terms(linear).iter().map(|term| self.number(term.node));
+        lattice.can_reach(values, tolerance + self.slack(model, linear), modulus)
     }
 
     /// What a truth may be over its operands' values.
@@ -221,7 +215,7 @@ impl State {
             Truth::Integral(node) => {
                 let x = self.number(*node);
                 let (inner, slack) = match *model.operation(*node) {
-                    Operation::Whole(inner) => (inner, SNAP * self.number(inner).magnitude().max(1.0)),
+                    Operation::Whole(inner) => (inner, whole::SNAP * self.number(inner).magnitude().max(1.0)),
                     _ => (*node, 0.0),
                 };
                 if x.rounded().is_empty() || !self.can_reach(model, inner, slack, 1) {
@@ -268,32 +262,4 @@ impl State {
             }
         }
     }
-}
-
-/// `base^x` for `base > 0`.
-pub(crate) fn exponential(base: f64, x: Interval) -> Interval {
-    if x.is_empty() {
-        return x;
-    }
-    let (a, b) = (base.powf(x.lo), base.powf(x.hi));
-    let hull = Interval::new(a.min(b), a.max(b)).loosened();
-    Interval::new(hull.lo.max(0.0), hull.hi)
-}
-
-/// A value within this of a whole number counts as whole (relative to `max(1, |x|)`); a little more than what is printed may differ.
-const SNAP: f64 = 1.01e-9;
-
-/// Values of a define that is rounded when it is nearly whole.
-fn snapped(x: Interval) -> Interval {
-    if x.is_empty() {
-        return x;
-    }
-    let lo = if x.lo - x.lo.floor() <= SNAP * x.lo.abs().max(1.0) { x.lo.floor() } else { x.lo };
-    let hi = if x.hi.ceil() - x.hi <= SNAP * x.hi.abs().max(1.0) { x.hi.ceil() } else { x.hi };
-    Interval::new(lo, hi)
-}
-
-/// Arguments that may have been rounded to a value in `x`.
-pub(crate) fn unsnapped(x: Interval) -> Interval {
-    x.widened(SNAP * (1.0 + x.magnitude().min(f64::MAX)))
 }

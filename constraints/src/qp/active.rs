@@ -1,9 +1,9 @@
 //! The active set: constraints held as equalities, their factorisation and their multipliers.
 
-use super::Side;
 use super::factor::Factor;
 use super::problem::Problem;
 use super::reduced::{Constraint, Reduced};
+use super::status::Side;
 use super::vector::{add_multiple, dot};
 
 /// One active constraint, in coordinates where its normal has length 1 and points out of the feasible side.

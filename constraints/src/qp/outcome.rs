@@ -1,39 +1,12 @@
-//! What a solve leaves behind: the point, the multipliers and the proof of infeasibility, in the caller's units.
+//! Writes what a solve leaves behind: the point, the multipliers and the proof of infeasibility, in the caller's units.
 
 use super::active::Member;
 use super::problem::Problem;
 use super::reduced::Constraint;
+use super::solution::Solution;
 use super::solve::{FEASIBILITY, RATIO, Solver, Step, excess_of};
+use super::status::{Side, Status};
 use super::vector::dot;
-use super::{Side, Status};
-
-/// What a solve leaves behind.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Solution {
-    pub(super) x: Vec<f64>,
-    pub(super) row_multipliers: Vec<f64>,
-    pub(super) bound_multipliers: Vec<f64>,
-    /// `W (x − c)`.
-    pub(super) gradient: Vec<f64>,
-    pub(super) value: f64,
-    pub(super) violation: f64,
-    pub(super) n_iterations: usize,
-}
-
-impl Solution {
-    pub(super) fn reset(&mut self, problem: &Problem) {
-        for (vector, length) in [
-            (&mut self.x, problem.n),
-            (&mut self.row_multipliers, problem.n_rows()),
-            (&mut self.bound_multipliers, problem.n),
-            (&mut self.gradient, problem.n),
-        ] {
-            vector.clear();
-            vector.resize(length, 0.0);
-        }
-        (self.value, self.violation, self.n_iterations) = (0.0, 0.0, 0);
-    }
-}
 
 impl Solver {
     /// The violated constraint is a nonpositive combination of active ones (almost): writes the multipliers of the

@@ -1,6 +1,6 @@
 //! The data of a quadratic program and what can be evaluated on them without solving.
 
-use super::QpError;
+use super::status::QpError;
 use super::vector::dot;
 
 /// The matrix `W`.

@@ -2,8 +2,8 @@
 
 use super::factor::Factor;
 use super::problem::{Metric, Problem};
+use super::status::{QpError, Side};
 use super::vector::{add_multiple, dot, scaled_norm};
-use super::{QpError, Side};
 
 /// A row or a variable's range, as a member of the active set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

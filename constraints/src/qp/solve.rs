@@ -16,11 +16,11 @@
 
 use super::active::{ActiveSet, Member, sides};
 use super::certificate::Aggregate;
-use super::outcome::Solution;
 use super::problem::Problem;
 use super::reduced::{Constraint, Reduced};
+use super::solution::Solution;
+use super::status::{QpError, Side, Status};
 use super::vector::{dot, scaled_norm};
-use super::{QpError, Side, Status};
 
 /// Relative violation at which a constraint is made active.
 pub(super) const FEASIBILITY: f64 = 1e-12;

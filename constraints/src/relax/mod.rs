@@ -6,13 +6,12 @@
 //! McCormick (1976), Computability of global solutions to factorable nonconvex programs, Mathematical Programming 10.
 
 mod slopes;
-mod univariate;
 
 pub(super) use slopes::Slopes;
-use univariate::{Line, Univariate};
 
 use super::model::{Linear, Model, NodeId, Operation, Step};
 use super::propagate::{CAN_TRUE, State};
+use crate::function::{Function, Line, whole};
 use crate::interval::Interval;
 
 /// The columns of the relaxation: the free numeric variables of a box.
@@ -181,47 +180,20 @@ impl Build<'_> {
                         let range = Interval::point(1.0) / value(b);
                         for side in [true, false] {
                             self.fill_constant(out, reciprocal, range, side);
-                            self.univariate(out, reciprocal, range, Univariate::Power(-1.0), b, side);
+                            self.univariate(out, reciprocal, range, Function::power(-1.0), b, side);
                         }
                         self.product(out, node, (a, value(a)), (reciprocal, range), below);
                     }
                 }
-                Operation::Power(a, p) => {
-                    let x = value(a);
-                    let defined = (p > 0.0 || !x.contains(0.0)) && (p.fract() == 0.0 || x.lo >= 0.0);
-                    if defined {
-                        self.univariate(out, node, value(node), Univariate::Power(p), a, below);
+                Operation::Apply(function, a) => self.univariate(out, node, value(node), function, a, below),
+                Operation::Extreme(extreme, a, b) => {
+                    for plane in extreme.estimators(value(a), value(b), below).into_iter().flatten() {
+                        let parts = [(plane.a, a), (plane.b, b)];
+                        self.offer(out, node, &parts, plane.constant, plane.error, below);
                     }
-                }
-                Operation::Exponential(base, a) => {
-                    if base != 1.0 {
-                        self.univariate(out, node, value(node), Univariate::Exponential(base), a, below);
-                    }
-                }
-                Operation::Sqrt(a) => {
-                    if value(a).lo >= 0.0 {
-                        self.univariate(out, node, value(node), Univariate::Sqrt, a, below);
-                    }
-                }
-                Operation::Exp(a) => self.univariate(out, node, value(node), Univariate::Exp, a, below),
-                Operation::Log(a) => {
-                    if value(a).lo > 0.0 {
-                        self.univariate(out, node, value(node), Univariate::Log, a, below);
-                    }
-                }
-                Operation::Abs(a) => self.univariate(out, node, value(node), Univariate::Abs, a, below),
-                Operation::Min(a, b) => self.extreme(out, node, a, b, below, false),
-                Operation::Max(a, b) => self.extreme(out, node, a, b, below, true),
-                // floor(a) in [a - 1, a], ceil(a) in [a, a + 1].
-                Operation::Floor(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { -1.0 } else { 0.0 }, 0.0, below);
-                }
-                Operation::Ceil(a) => {
-                    self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below);
                 }
                 Operation::Whole(a) => {
-                    let error = 1.01e-9 * (1.0 + value(node).magnitude());
-                    self.offer(out, node, &[(1.0, a)], 0.0, error, below);
+                    self.offer(out, node, &[(1.0, a)], 0.0, whole::distance(value(node)), below);
                 }
                 Operation::If { yes, no, a, b } => {
                     let possible = |t: super::model::TruthId| self.state.truths[t.index()] & CAN_TRUE != 0;
@@ -363,18 +335,14 @@ impl Build<'_> {
         out: &mut Estimates,
         node: NodeId,
         range: Interval,
-        function: Univariate,
+        function: Function,
         a: NodeId,
         below: bool,
     ) {
         let x = self.state.number(a);
-        if !(x.lo.is_finite() && x.hi.is_finite()) {
-            return;
-        }
-        let at = self.value(out, a).unwrap_or_else(|| x.middle()).clamp(x.lo, x.hi);
-        if let Some(Line { slope, constant, error }) = function.line(x.lo, x.hi, at, below) {
-            let rounding = 8.0 * f64::EPSILON * range.magnitude().min(1e300);
-            self.offer(out, node, &[(slope, a)], constant, error + rounding, below);
+        let at = self.value(out, a).unwrap_or_else(|| x.middle());
+        if let Some(Line { slope, constant, error }) = function.estimator(x, range, at, below) {
+            self.offer(out, node, &[(slope, a)], constant, error, below);
         }
     }
 
@@ -397,50 +365,5 @@ impl Build<'_> {
             Some(row[n + 2])
         };
         Some(0.5 * (side(true)? + side(false)?))
-    }
-
-    fn extreme(&self, out: &mut Estimates, node: NodeId, a: NodeId, b: NodeId, below: bool, is_max: bool) {
-        let (x, y) = (self.state.number(a), self.state.number(b));
-        if below == is_max {
-            // max >= a, max >= b; min <= a, min <= b.
-            self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below);
-            self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below);
-            return;
-        }
-        // max(a, b) = b + max(a - b, 0), and max(d, 0) lies below its secant over d's range; min by symmetry.
-        let d = x - y;
-        if !(d.lo.is_finite() && d.hi.is_finite()) {
-            return;
-        }
-        let share = if d.lo >= 0.0 {
-            1.0
-        } else if d.hi <= 0.0 {
-            0.0
-        } else {
-            d.hi / (d.hi - d.lo)
-        };
-        let crossing = d.lo < 0.0 && d.hi > 0.0;
-        if is_max {
-            let constant = if crossing { -share * d.lo } else { 0.0 };
-            self.offer(
-                out,
-                node,
-                &[(share, a), (1.0 - share, b)],
-                constant,
-                f64::EPSILON * d.magnitude(),
-                below,
-            );
-        } else {
-            // min(a, b) = a - max(a - b, 0).
-            let constant = if crossing { share * d.lo } else { 0.0 };
-            self.offer(
-                out,
-                node,
-                &[(1.0 - share, a), (share, b)],
-                constant,
-                f64::EPSILON * d.magnitude(),
-                below,
-            );
-        }
     }
 }

@@ -53,26 +53,14 @@ impl Slopes {
                 self.add(a, adjoint / value(b));
                 self.add(b, -(adjoint * value(node) / value(b)));
             }
-            Operation::Power(a, p) => self.add(a, adjoint * (value(a).pow(p - 1.0) * p)),
-            Operation::Exponential(base, a) => self.add(a, adjoint * (value(node) * base.ln())),
-            Operation::Exp(a) => self.add(a, adjoint * value(node)),
-            Operation::Log(a) => self.add(a, adjoint / value(a)),
-            Operation::Sqrt(a) => self.add(a, adjoint * 0.5 / value(node)),
-            Operation::Abs(a) => {
-                let x = value(a);
-                let sign =
-                    Interval::new(if x.lo < 0.0 { -1.0 } else { 1.0 }, if x.hi > 0.0 { 1.0 } else { -1.0 });
-                self.add(a, adjoint * sign);
-            }
-            Operation::Min(a, b) | Operation::Max(a, b) => {
+            Operation::Apply(function, a) => self.add(a, function.chain_over(adjoint, value(a), value(node))),
+            Operation::Extreme(_, a, b) => {
                 let share = Interval::new(0.0, 1.0);
                 self.add(a, adjoint * share);
                 self.add(b, adjoint * share);
             }
             // A staircase lies within one of its argument: its trend, a little blurred.
-            Operation::Floor(a) | Operation::Ceil(a) | Operation::Whole(a) => {
-                self.add(a, adjoint * Interval::new(0.5, 1.5));
-            }
+            Operation::Whole(a) => self.add(a, adjoint * Interval::new(0.5, 1.5)),
             Operation::If { yes, no, a, b } => {
                 let possible = |t: crate::model::TruthId| state.truths[t.index()] & CAN_TRUE != 0;
                 let share = |certain: bool| Interval::new(if certain { 1.0 } else { 0.0 }, 1.0);

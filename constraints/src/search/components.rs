@@ -1,6 +1,5 @@
 //! Constraints that share no free variable can be solved one by one.
 
-use super::is_fixed;
 use crate::model::Model;
 use crate::region::Region;
 
@@ -18,7 +17,7 @@ pub(super) fn components(model: &Model, roots: &[u32], region: &Region) -> Compo
     let mut has_free = vec![false; roots.len()];
     for (i, &root) in roots.iter().enumerate() {
         for &v in &model.roots[root as usize].variables {
-            if is_fixed(&region.0[v]) {
+            if region.0[v].is_fixed() {
                 continue;
             }
             has_free[i] = true;

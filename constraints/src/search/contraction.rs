@@ -1,6 +1,6 @@
 //! Contraction of a node: propagation, the ball of interesting points, and passes of the linear relaxation.
 
-use super::{Search, Task};
+use super::task::{Search, Task};
 use crate::interval::Interval;
 use crate::region::{Range, Region};
 

@@ -1,35 +1,16 @@
 //! Looking for a feasible point in a box: Gauss-Newton, then fixing discrete variables one by one.
 
 use super::contraction::Relaxed;
-use super::{Search, Task, is_fixed};
-use crate::Limits;
+use super::task::{Search, Task};
+use super::workspace::Frame;
 use crate::domain::Domain;
-use crate::local::{Setting, ascend, gauss_newton, sqp};
-use crate::model::{Model, Truth, TruthId};
+use crate::local::{ascend, gauss_newton, sqp};
+use crate::model::{Truth, TruthId};
 use crate::propagate::CAN_TRUE;
 use crate::region::{Range, Region};
-use crate::relax::Columns;
 
 /// Values of one discrete variable tried in a dive.
 const VALUES: usize = 4;
-
-/// The free numeric variables of a box, with what the local methods need. Reusable.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
-    columns: Columns,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    weights: Vec<f64>,
-    /// By variable: whether a root reads it.
-    read: Vec<bool>,
-}
-
-impl Frame {
-    fn setting<'a>(&'a self, model: &'a Model, roots: &'a [u32], limits: &'a Limits) -> Setting<'a> {
-        let Self { columns, lower, upper, weights, .. } = self;
-        Setting { model, roots, columns, lower, upper, weights, limits }
-    }
-}
 
 impl Search<'_> {
     /// Looks for a feasible point nearer than `upper`, from the relaxation's candidate and, when nothing is known yet, from the middle.
@@ -278,7 +259,7 @@ impl Search<'_> {
         task.variables
             .iter()
             .copied()
-            .filter(|&v| self.domains[v].is_discrete() && !is_fixed(&region.0[v]) && read(v))
+            .filter(|&v| self.domains[v].is_discrete() && !region.0[v].is_fixed() && read(v))
             .min_by(|&a, &b| {
                 size(&self.domains[a], &region.0[a]).total_cmp(&size(&self.domains[b], &region.0[b]))
             })

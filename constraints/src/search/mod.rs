@@ -9,6 +9,8 @@ mod dive;
 mod relaxation;
 mod shorten;
 mod split;
+mod task;
+mod workspace;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,17 +19,12 @@ use components::components;
 use contraction::Relaxed;
 pub(super) use dive::{fixed, size};
 use split::Split;
+pub(super) use task::Search;
+use task::Task;
+pub(super) use workspace::Workspace;
 
-use super::local::Local;
-use super::metric::Metric;
-use super::model::Model;
-use super::propagate::{Propagator, State};
-use super::relax::{Columns, Estimates, Slopes};
-use super::{Constraints, Decision, Limits, Projection, Tolerance};
-use crate::domain::Domain;
-use crate::expr::{Attained, Evaluation, Settings};
-use crate::qp::Qp;
-use crate::region::{Range, Region};
+use crate::answer::{Decision, Projection};
+use crate::region::Region;
 
 /// Dives of the root node may try this many fixings, of any other node fewer.
 const ROOT_BUDGET: usize = 60;
@@ -39,63 +36,6 @@ const DIVE_EVERY: usize = 4;
 const COMPONENT_GAP: f64 = 0.3;
 /// Distances below this are zero: no better point is looked for.
 const NEGLIGIBLE: f64 = 1e-14;
-
-/// Reusable memory.
-#[derive(Clone, Debug)]
-pub(super) struct Workspace {
-    pub(super) propagator: Propagator,
-    natural: State,
-    estimates: Estimates,
-    slopes: Slopes,
-    local: Local,
-    qp: Qp,
-    columns: Columns,
-    pass: relaxation::Pass,
-    frame: dive::Frame,
-    evaluation: Evaluation,
-}
-
-impl Workspace {
-    pub(super) fn new(model: &Model, domains: &[Domain]) -> Self {
-        let propagator = Propagator::for_model(model, domains);
-        Self {
-            natural: propagator.state.clone(),
-            propagator,
-            estimates: Estimates::default(),
-            slopes: Slopes::default(),
-            local: Local::new(model),
-            qp: Qp::new(0),
-            columns: Columns { variables: Vec::new(), of_variable: vec![None; domains.len()] },
-            pass: relaxation::Pass::default(),
-            frame: dive::Frame::default(),
-            evaluation: Evaluation::default(),
-        }
-    }
-}
-
-/// One search.
-#[derive(Debug)]
-pub(super) struct Search<'a> {
-    set: &'a Constraints,
-    model: &'a Model,
-    domains: &'a [Domain],
-    work: &'a mut Workspace,
-    metric: Metric,
-    limits: Limits,
-    nodes: usize,
-    /// Stop at the first feasible point.
-    decide: bool,
-    /// The first point should be near the centre, not in the middle.
-    near: bool,
-    stopped: Option<&'static str>,
-}
-
-/// Some constraints: the roots, and the variables whose distance counts, ascending.
-#[derive(Clone, Debug)]
-struct Task {
-    roots: Vec<u32>,
-    variables: Vec<usize>,
-}
 
 /// What a task came to.
 #[derive(Clone, Debug)]
@@ -157,35 +97,7 @@ impl Open {
     }
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(
-        set: &'a Constraints,
-        work: &'a mut Workspace,
-        centre: &[f64],
-        limits: Limits,
-        decide: bool,
-    ) -> Self {
-        let metric = Metric::new(&set.domains, centre);
-        Self {
-            set,
-            model: &set.model,
-            domains: &set.domains,
-            work,
-            metric,
-            limits,
-            nodes: 0,
-            decide,
-            near: false,
-            stopped: None,
-        }
-    }
-
-    /// Asks a decision for a point near the centre.
-    pub(super) fn near_centre(mut self) -> Self {
-        self.near = true;
-        self
-    }
-
+impl Search<'_> {
     pub(super) fn decision(&mut self, region: &Region) -> Decision {
         let outcome = self.solve(&self.everything(), region.clone(), f64::INFINITY, 0.0, 0);
         match outcome.best {
@@ -202,31 +114,6 @@ impl<'a> Search<'a> {
         let outcome = self.solve(&self.everything(), region.clone(), f64::INFINITY, gap, 0);
         let nearest = outcome.best.filter(|(x, _)| self.is_feasible(x) && region.contains(x));
         Projection { nearest, bound: outcome.bound, nodes: self.nodes }
-    }
-
-    /// The constraints as the user stated them, not as the model has them.
-    fn is_feasible(&mut self, x: &[f64]) -> bool {
-        self.set.is_feasible_in(&mut self.work.evaluation, x, Tolerance::Produce)
-    }
-
-    fn everything(&self) -> Task {
-        Task {
-            roots: (0..self.model.roots.len() as u32).collect(),
-            variables: (0..self.domains.len()).collect(),
-        }
-    }
-
-    fn out_of_limits(&mut self) -> bool {
-        if self.stopped.is_none() {
-            if self.nodes >= self.limits.nodes {
-                self.stopped = Some("the node limit was reached");
-            } else if self.limits.is_interrupted() {
-                self.stopped = Some("it was interrupted");
-            } else if self.limits.must_stop() {
-                self.stopped = Some("the time limit was reached");
-            }
-        }
-        self.stopped.is_some()
     }
 
     /// Minimises the distance over a task; points that are not nearer than `cutoff` are of no interest.
@@ -400,35 +287,6 @@ impl<'a> Search<'a> {
             best => Finish::Done(Outcome { best, bound }),
         }
     }
-
-    /// True when some constraint fails at every point of the box as f64 evaluates it, be it by a rounding.
-    fn fails_in_floats(&self, task: &Task, region: &Region) -> bool {
-        let ends = |range: &Range| match range {
-            Range::Interval { lower, upper } => Some((*lower, *upper)),
-            Range::Levels(_) => None,
-        };
-        let program = &self.set.program;
-        let attained = Attained::over(program, &region.0.iter().map(ends).collect::<Vec<_>>());
-        task.roots.iter().any(|&r| {
-            let piece = self.model.roots[r as usize].piece;
-            attained.never_holds(program, piece.condition, piece.negated)
-        })
-    }
-
-    fn clamp(&self, region: &Region) -> Option<Vec<f64>> {
-        self.metric.clamp(self.domains, region)
-    }
-
-    /// Exact check of some roots at a point.
-    fn holds(&mut self, roots: &[u32], x: &[f64]) -> bool {
-        let program = &self.set.program;
-        self.work.evaluation.run(program, x, Settings::PRODUCE);
-        roots.iter().all(|&r| {
-            let piece = self.model.roots[r as usize].piece;
-            let settings = if piece.exact { Settings::EXACT } else { Settings::PRODUCE };
-            self.work.evaluation.verdict(program, piece.condition, piece.negated, settings).holds()
-        })
-    }
 }
 
 /// What became of a node.
@@ -436,9 +294,4 @@ enum Finish {
     Done(Outcome),
     Refuted,
     Open,
-}
-
-/// True when nothing is left to choose.
-fn is_fixed(range: &Range) -> bool {
-    range.is_fixed()
 }

@@ -1,7 +1,8 @@
 //! The linear relaxation of a node: affine estimators of its comparisons, solved as one projection, and what its multipliers prove.
 
 use super::contraction::Relaxed;
-use super::{Search, Task};
+use super::task::{Search, Task};
+use super::workspace::Pass;
 use crate::expr::Comparison;
 use crate::interval::Interval;
 use crate::model::{NodeId, Operation, Slack, Truth, TruthId};
@@ -18,34 +19,6 @@ const PAYS: f64 = 0.3;
 const NOISE: f64 = 1e-11;
 /// Ranges narrower than this, relative to their size, are constants: a column of nothing but rounding would decide.
 const NARROW: f64 = 1e-12;
-
-/// Scratch of a pass, by column of the relaxation.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Pass {
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    weights: Vec<f64>,
-    centre: Vec<f64>,
-    /// `2 weights`, the metric of the quadratic program.
-    metric: Vec<f64>,
-    /// Where estimators are built.
-    z: Vec<f64>,
-    ranges: Vec<Interval>,
-    /// The row that the multipliers add up to.
-    aggregate: Vec<f64>,
-    /// Of each row of the quadratic program, `coefficients x <= right`: propagation sees it anyway.
-    affine: Vec<bool>,
-    /// The row under construction.
-    row: Vec<f64>,
-}
-
-impl Pass {
-    fn start_at_centre(&mut self) {
-        let Self { lower, upper, centre, z, .. } = self;
-        z.clear();
-        z.extend(centre.iter().zip(lower.iter().zip(upper.iter())).map(|(c, (&l, &u))| c.clamp(l, u)));
-    }
-}
 
 /// A comparison that must hold in the box.
 #[derive(Clone, Copy, Debug)]

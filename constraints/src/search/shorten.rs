@@ -1,7 +1,7 @@
 //! Feasible points in short decimals.
 
-use super::Search;
 use super::dive::fixed;
+use super::task::Search;
 use crate::domain::Domain;
 use crate::region::{Range, Region};
 

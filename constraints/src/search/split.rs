@@ -1,7 +1,7 @@
 //! Which variable to split, and where.
 
 use super::contraction::Relaxed;
-use super::{Search, Task, is_fixed};
+use super::task::{Search, Task};
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
 use crate::region::{Range, Region};
@@ -38,7 +38,7 @@ impl Search<'_> {
     fn ranked(&mut self, task: &Task, region: &Region, relaxed: &Relaxed) -> Vec<usize> {
         let model = self.model;
         let mut score = vec![0.0_f64; self.domains.len()];
-        let free = |v: usize| !is_fixed(&region.0[v]) && task.variables.contains(&v);
+        let free = |v: usize| !region.0[v].is_fixed() && task.variables.contains(&v);
         let width = |v: usize| match &region.0[v] {
             Range::Interval { lower, upper } => {
                 let (l, u) = self.domains[v].bounds();

@@ -10,6 +10,19 @@ use leafgp_constraints::{Domain, Grid, LevelSet, Range, Region};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+/// A function of one argument: its name, and its value from the definition.
+type Function = (&'static str, fn(f64) -> f64);
+
+const FUNCTIONS: &[Function] = &[
+    ("abs", |x| if x < 0.0 { -x } else { x }),
+    ("floor", f64::floor),
+    ("ceil", f64::ceil),
+    ("sqrt", f64::sqrt),
+    ("exp", f64::exp),
+    ("log", |x| if x > 0.0 { x.ln() } else { f64::NAN }),
+    ("log10", |x| if x > 0.0 { x.log10() } else { f64::NAN }),
+];
+
 /// A numeric expression.
 #[derive(Clone, Debug)]
 pub enum Num {
@@ -173,18 +186,7 @@ impl Num {
                     "min" => v.iter().copied().fold(f64::INFINITY, f64::min),
                     "max" => v.iter().copied().fold(f64::NEG_INFINITY, f64::max),
                     "sum" => v[1..].iter().fold(v[0], |s, v| s + v),
-                    "abs" => v[0].abs(),
-                    "sqrt" => v[0].sqrt(),
-                    "exp" => v[0].exp(),
-                    "log" => {
-                        if v[0] > 0.0 {
-                            v[0].ln()
-                        } else {
-                            f64::NAN
-                        }
-                    }
-                    "floor" => v[0].floor(),
-                    _ => v[0].ceil(),
+                    _ => FUNCTIONS.iter().find(|(known, _)| known == name).unwrap().1(v[0]),
                 }
             }
             Self::If(c, a, b) => {
@@ -470,7 +472,7 @@ impl Generator {
                 Num::Function(name, (0..n).map(|_| self.num(depth - 1)).collect())
             }
             8 | 9 => {
-                let name = self.pick(&["abs", "floor", "ceil", "sqrt", "exp", "log"]);
+                let (name, _) = self.pick(FUNCTIONS);
                 // Of a variable at least: constants may be undefined, which the checker refuses.
                 let shift = Num::Constant(self.pick(&[0.0, 1.0, 0.5]));
                 Num::Function(name, vec![Num::Binary('+', Box::new(variable), Box::new(shift))])

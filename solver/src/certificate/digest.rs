@@ -223,6 +223,7 @@ impl Bytes {
             Number::Log(a) => write(14, &[a.0]),
             Number::Floor(a) => write(15, &[a.0]),
             Number::Ceil(a) => write(16, &[a.0]),
+            Number::Log10(a) => write(19, &[a.0]),
             Number::If(c, a, b) => write(17, &[c.0, a.0, b.0]),
             Number::Whole(a) => write(18, &[a.0]),
         }

@@ -23,6 +23,7 @@ pub(super) fn operands(number: &Number, mut f: impl FnMut(NumberId)) {
         | Number::Sqrt(a)
         | Number::Exp(a)
         | Number::Log(a)
+        | Number::Log10(a)
         | Number::Floor(a)
         | Number::Ceil(a)
         | Number::Whole(a) => f(a),

@@ -119,10 +119,14 @@ impl Forward<'_> {
             Number::Log(a) if range(a).low > 0.0 => of(a).and_then(|form| {
                 form.bent(range(a), &Curve { value: &f64::ln, slope: &f64::recip, convex: false })
             }),
+            Number::Log10(a) if range(a).low > 0.0 => of(a).and_then(|form| {
+                let slope = |x: f64| 1.0 / (std::f64::consts::LN_10 * x);
+                form.bent(range(a), &Curve { value: &f64::log10, slope: &slope, convex: false })
+            }),
             Number::Sqrt(a) if range(a).low >= 0.0 && range(a).high > 0.0 => of(a).and_then(|form| {
                 form.bent(range(a), &Curve { value: &f64::sqrt, slope: &|x| 0.5 / x.sqrt(), convex: false })
             }),
-            Number::Log(_) | Number::Sqrt(_) => None,
+            Number::Log(_) | Number::Log10(_) | Number::Sqrt(_) => None,
             Number::Min(a, b) | Number::Max(a, b) => {
                 let is_max = matches!(self.statement.numbers[k as usize], Number::Max(..));
                 let (low, high) = if range(a).high <= range(b).low {

@@ -136,11 +136,12 @@ impl Values {
         Self { low: values.low.max(0.0), high: values.high }
     }
 
-    pub(super) fn log(self) -> Self {
+    /// A logarithm, by the library's function.
+    pub(super) fn logarithm(self, log: fn(f64) -> f64) -> Self {
         if self.high <= 0.0 {
             Self::NONE
         } else {
-            Self { low: self.low.max(0.0), high: self.high }.library(f64::ln)
+            Self { low: self.low.max(0.0), high: self.high }.library(log)
         }
     }
 

@@ -2,7 +2,7 @@ use super::super::{Evaluation, Typed};
 use super::Scope;
 use crate::Variable;
 use crate::domain::{Domain, Grid};
-use crate::expr::values::Settings;
+use crate::expr::Settings;
 
 fn scope() -> Scope {
     let number = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
@@ -57,12 +57,13 @@ fn numbers_have_the_written_value() {
         ("if(n >= 4, 1/w2, 7)", 7.0),
         ("floor(n/2) + ceil(n/2)", 3.0),
         ("sqrt(n + 1) + exp(0) + log(1) + abs(-n)", 6.0),
+        ("log10(1000) + log10(10^n) + ln(exp(2))", 8.0),
         ("7 - 2 - 1", 4.0),
     ] {
         assert_eq!(number(text), expected, "{text}");
     }
     assert!(number("1 / w2").is_nan());
-    assert!(number("log(w2)").is_nan());
+    assert!(number("log(w2)").is_nan() && number("log10(w2)").is_nan());
 }
 
 #[test]
@@ -116,6 +117,9 @@ fn type_errors_point_at_the_offender() {
         ("sqrt(-1) <= n", 0..8, "undefined"),
         ("sqrt(n, 2) <= n", 0..10, "one argument"),
         ("mn(n, 2) <= n", 0..2, "min"),
+        ("lg10(n) <= 2", 0..4, "`log10`"),
+        ("log2(n) <= 2", 0..4, "`log`"),
+        ("tangent(n) <= 2", 0..7, "log, ln, log10"),
         ("w1..w2 <= 1", 0..6, "range"),
         ("(salt, n) in [('KCl', 1, 2)]", 14..27, "3 values"),
         ("w1 in {0.7..0.1}", 7..15, "empty"),

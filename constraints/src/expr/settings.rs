@@ -1,0 +1,17 @@
+//! How exactly comparisons must hold.
+
+/// Slack of the atoms `<= >= ==`, relative to `max(1, |lhs|, |rhs|)`; `<`, `>`, `!=` and categories have none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) inequality: f64,
+    pub(crate) equality: f64,
+    /// How far a whole-valued define may be from whole.
+    pub(crate) whole: f64,
+}
+
+impl Settings {
+    pub(crate) const PRODUCE: Self = Self { inequality: 0.0, equality: 1e-9, whole: 1e-9 };
+    pub(crate) const JUDGE: Self = Self { inequality: 1e-6, equality: 1e-6, whole: 1e-6 };
+    /// For conditions inside `if` and `active_if`.
+    pub(crate) const EXACT: Self = Self { inequality: 0.0, equality: 0.0, whole: 1e-9 };
+}
