@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use leafgp::engine::{Context, EngineError, Optimizer, Surrogate, TrainingSet};
+use leafgp::engine::{Context, EngineError, Optimizer, Surrogate};
 use leafgp::history::{History, csv_text};
 use leafgp::problem::{Problem, ProblemBuilder, Variable};
 use leafgp::solver::search::Status;
@@ -97,8 +97,7 @@ fn suggest(optimizer: &mut Optimizer, n: usize, check: &dyn Fn(&Printed) -> Resu
         assert!(observations.iter().all(|o| o.point != suggestion.point) || suggestion.proof.is_some());
         if let Some(proof) = &suggestion.proof {
             let start = Instant::now();
-            let training = TrainingSet::new(optimizer.problem(), &observations);
-            Surrogate::fit(optimizer.problem(), &training, observations.len()).unwrap();
+            Surrogate::of(optimizer.problem(), &observations).unwrap();
             times.apart_from_fit.push(asked.saturating_sub(start.elapsed()));
             proved += usize::from(proof.status == Status::Optimal);
             assert!(proof.region.contains(&suggestion.point));

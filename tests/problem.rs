@@ -248,3 +248,28 @@ fn the_example_holds_the_literature_optimum() {
         !problem.constraints.is_feasible(&[12.0, 7.0, 42.0984455958549, 176.6365958424394], Tolerance::Judge)
     );
 }
+
+#[test]
+fn a_point_is_read_from_json_whole_or_not_at_all() {
+    use serde_json::{Value, json};
+
+    let problem = Problem::builder("p")
+        .variable(Variable::integer("layers", 1, 3))
+        .variable(Variable::continuous("second", 0.0, 5.0).active_if("layers >= 2", 0.0))
+        .variable(Variable::categorical("head", ["flat", "round"]))
+        .build()
+        .unwrap();
+    let read = |value: Value| problem.point_from_json(value.as_object().unwrap());
+    let point = vec![2.0, 1.5, 1.0];
+    assert_eq!(read(Value::Object(problem.point_to_json(&point))), Ok(point));
+    for (bad, expected) in [
+        (json!({ "layers": 2, "head": "flat" }), "no \"second\""),
+        (json!({ "layers": 2, "second": "much", "head": "flat" }), "\"second\": \"much\" is no number"),
+        (json!({ "layers": 2, "second": null, "head": "flat" }), "\"second\": null"),
+        (json!({ "layers": 2, "second": 1, "head": "square" }), "square"),
+        (json!({ "layers": 2, "second": 1, "head": "flat", "third": 1 }), "\"third\", which is no variable"),
+    ] {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -23,7 +23,7 @@ fn optimizer(shared: &Path, name: &str) -> Optimizer {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/problems/{name}.toml"));
     let problem = Problem::from_file(&file).unwrap();
     let history = History::read(&shared.join(format!("data/real/{name}.csv")), &problem).unwrap();
-    Optimizer::with_history(problem, &history)
+    Optimizer::with_history(problem, &history).unwrap()
 }
 
 #[test]

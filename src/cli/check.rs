@@ -12,6 +12,7 @@ use super::args::{CheckArgs, Common, Format, SolverArgs};
 use super::failure::Failure;
 use super::inputs::{history_file, read_history, read_problem};
 use super::output::Output;
+use super::suggest::best_to_json;
 use crate::history::{History, Outcome, Row};
 use crate::problem::{Problem, format_number};
 
@@ -176,18 +177,12 @@ fn write_history(problem: &Problem, history: &History, output: &mut Output) -> R
             writeln!(output, "  row {} (line {}): {fault}", i + 1, row.line)?;
         }
     }
-    if let Some((i, row, value)) = best(problem, history) {
-        let name = &problem.objective.name;
-        writeln!(output, "best: {name} = {} in row {} (line {})", format_number(value), i + 1, row.line)?;
+    if let Some(best) = history.best(problem) {
+        let (name, value) = (&problem.objective.name, format_number(best.value));
+        let line = history.rows[best.row].line;
+        writeln!(output, "best: {name} = {value} in row {} (line {line})", best.row + 1)?;
     }
     Ok(())
-}
-
-/// The best row with its index and value.
-fn best<'h>(problem: &Problem, history: &'h History) -> Option<(usize, &'h Row, f64)> {
-    let row = history.best(problem)?;
-    let index = history.rows.iter().position(|other| std::ptr::eq(other, row))?;
-    Some((index, row, row.value()?))
 }
 
 /// What keeps a row from being a feasible experiment.
@@ -253,9 +248,7 @@ fn to_json(
             })
         })
         .collect();
-    let best = history.and_then(|history| best(problem, history)).map(
-        |(i, row, value)| json!({ "row": i + 1, "point": problem.point_to_json(&row.point), "value": value }),
-    );
+    let best = history.and_then(|history| history.best(problem)).map(|best| best_to_json(problem, &best));
     let mut warnings = problem.warnings.clone();
     warnings.extend(idle.iter().cloned());
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));

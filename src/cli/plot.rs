@@ -74,7 +74,7 @@ fn surface(args: &PlotSurfaceArgs, common: &Common, output: &mut Output) -> Resu
     if problem.variables.len() < 2 {
         return Err(Failure::Input("a surface needs two variables; the problem has one".into()));
     }
-    let optimizer = Optimizer::with_history(problem.clone(), &history);
+    let optimizer = Optimizer::with_history(problem.clone(), &history)?;
     let best = optimizer.best();
     // Before any work: are the names and values right?
     let chosen = [
@@ -144,7 +144,9 @@ fn surface_history(
         let mut history = History::new();
         for _ in 0..n {
             let point = uniform(problem, &full, &mut rng);
-            history.push(problem, &point, Outcome::Done(function.evaluate(&point)));
+            history
+                .push(problem, &point, Outcome::Done(function.evaluate(&point)))
+                .map_err(Failure::input)?;
         }
         return Ok(history);
     }
@@ -252,7 +254,7 @@ fn parallel(args: &PlotParallelArgs, common: &Common, output: &mut Output) -> Re
 
 fn importance(args: &PlotImportanceArgs, common: &Common, output: &mut Output) -> Result<String, Failure> {
     let (problem, history) = problem_and_history(&args.problem, common, output)?;
-    let optimizer = Optimizer::with_history(problem, &history);
+    let optimizer = Optimizer::with_history(problem, &history)?;
     let (problem, observations) = (optimizer.problem(), optimizer.observations());
     let quality = model_quality(problem, observations, None)?;
     let shuffled = permutation_importances(problem, observations, SHUFFLES)?;

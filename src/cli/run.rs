@@ -34,7 +34,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let interrupt = interrupt::flag();
     let evaluator = evaluator(args, function, &interrupt);
 
-    let mut optimizer = Optimizer::with_history(problem, &history);
+    let mut optimizer = Optimizer::with_history(problem, &history)?;
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
@@ -58,7 +58,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
                 unsaved.len()
             ));
         }
-        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history);
+        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
         let best = optimizer.best().map(|best| best.value);
         let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
         if meter.is_hidden() {

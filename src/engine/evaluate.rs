@@ -2,12 +2,14 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command as Process, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::functions::Benchmark;
 use crate::problem::Problem;
+
+use super::context::interrupted;
 
 /// How often a running command is looked at.
 const POLL: Duration = Duration::from_millis(5);
@@ -69,7 +71,7 @@ pub(crate) fn shell(command: &str) -> Process {
 
 impl Command {
     fn interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        interrupted(self.interrupt.as_deref())
     }
 }
 

@@ -1,11 +1,10 @@
 //! The closed loop: ask, evaluate, tell.
 
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::history::Outcome;
 
-use super::ask::Context;
+use super::context::Context;
 use super::evaluate::{Evaluate, Evaluation};
 use super::suggestion::Suggestion;
 use super::{EngineError, Optimizer};
@@ -54,7 +53,7 @@ pub fn run<E: From<EngineError>>(
     on_step: &mut dyn FnMut(&mut Optimizer, &Step) -> Result<(), E>,
 ) -> Result<bool, E> {
     let total = planned(optimizer, settings);
-    let interrupted = || settings.context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let interrupted = || settings.context.is_interrupted();
     let mut done = 0;
     while done < total {
         let started = Instant::now();

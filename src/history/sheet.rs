@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use leafgp_solver::constraints::Tolerance;
-
 use crate::problem::{Kind, Problem, STATUS_COLUMN, hint};
 
 use super::dialect::{find_decimal, find_delimiter, find_newline};
@@ -114,7 +112,7 @@ impl Sheet {
         self.check_width(header, record)?;
         let point = self.point(problem, header, record, number, notes)?;
         let outcome = self.outcome(problem, header, record, number, notes)?;
-        Ok(judged(problem, record.line, point, outcome))
+        Ok(Row::judged(problem, record.line, point, outcome))
     }
 
     fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
@@ -346,17 +344,14 @@ impl Sheet {
     }
 }
 
-/// A row with its judgement; inactive variables hold their inactive value already.
-pub(super) fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Row {
-    let domains = problem.constraints.domains();
-    let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
-    // Constraints are defined on the domains.
-    let violates = !out_of_domain && !problem.constraints.violations(&point, Tolerance::Judge).is_empty();
-    Row { line, point, outcome, out_of_domain, violates }
-}
-
 /// Points as a CSV text with header, in the default dialect; the objective's column is empty.
+///
+/// # Errors
+/// A point that is none of the problem's: its length, a coordinate that is not finite or no level.
 pub fn csv_text(problem: &Problem, points: &[Vec<f64>]) -> Result<String, HistoryError> {
+    for point in points {
+        problem.check_point(point)?;
+    }
     let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
     let sheet = Sheet::parse(b"", problem)?.with_header(problem)?.with_rows(problem, &rows)?;
     Ok(sheet.text)

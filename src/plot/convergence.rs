@@ -41,11 +41,7 @@ impl Progress {
     pub fn best_so_far(&self, goal: Goal) -> Vec<Option<f64>> {
         let mut best = None;
         let step = |trial: &Trial| {
-            if let Some(value) = trial.value.filter(|_| trial.eligible)
-                && best.is_none_or(|b| goal.is_better(value, b))
-            {
-                best = Some(value);
-            }
+            best = goal.better(best, trial.value.filter(|_| trial.eligible));
             best
         };
         self.trials.iter().map(step).collect()

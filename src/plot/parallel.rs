@@ -197,10 +197,10 @@ mod tests {
         problem.objective.goal = Goal::Maximize;
         let mut history = History::new();
         for (x, c, dose, value) in [(0.0, 0.0, 0.0, 1.0), (5.0, 1.0, 12.0, 7.0), (8.0, 0.0, 48.0, 3.0)] {
-            history.push(&problem, &[x, c, dose], Outcome::Done(value));
+            history.push(&problem, &[x, c, dose], Outcome::Done(value)).unwrap();
         }
-        history.push(&problem, &[9.0, 0.0, 0.0], Outcome::Done(99.0));
-        history.push(&problem, &[1.0, 0.0, 0.0], Outcome::Failed);
+        history.push(&problem, &[9.0, 0.0, 0.0], Outcome::Done(99.0)).unwrap();
+        history.push(&problem, &[1.0, 0.0, 0.0], Outcome::Failed).unwrap();
         let chart = ParallelChart { title: "t".into(), problem: &problem, history: &history, best: 1 };
         let svg = chart.svg();
         assert_eq!(svg, chart.svg());

@@ -4,8 +4,9 @@ use leafgp_solver::constraints::Tolerance;
 
 use super::cells::CellAxis;
 use super::contour::Field;
-use crate::engine::{EngineError, Observation, Surrogate, TrainingSet};
+use crate::engine::{EngineError, Surrogate};
 use crate::functions::Benchmark;
+use crate::history::Row;
 use crate::problem::{Goal, Problem};
 
 /// Steps along each axis at which constraints are judged, and the true function is evaluated for its contours.
@@ -62,44 +63,40 @@ impl Surface {
     ///
     /// # Panics
     /// When `x` and `y` are equal or no variables, or `at` has another length than the variables.
-    pub fn new(
-        problem: &Problem,
-        observations: &[Observation],
-        x: usize,
-        y: usize,
-        at: &[f64],
-    ) -> Result<Self, EngineError> {
-        let training = TrainingSet::new(problem, observations);
-        if training.y.len() < 2 {
-            let message = format!("a surface needs at least 2 measured rows; there are {}", training.y.len());
+    pub fn new(problem: &Problem, rows: &[Row], x: usize, y: usize, at: &[f64]) -> Result<Self, EngineError> {
+        let n_measured = rows.iter().filter(|row| row.value().is_some()).count();
+        if n_measured < 2 {
+            let message = format!("a surface needs at least 2 measured rows; there are {n_measured}");
             return Err(EngineError::BadObservation { message });
         }
-        let mut surrogate = Surrogate::fit(problem, &training, observations.len())?;
-        surrogate.believe(&training)?;
-        Ok(Self::of(problem, &surrogate, x, y, at))
+        Self::of(&Surrogate::of(problem, rows)?, x, y, at)
     }
 
     /// [`Surface::new`] for a fitted model.
     ///
+    /// # Errors
+    /// A coordinate of `at` that is not finite or no level.
+    ///
     /// # Panics
     /// As [`Surface::new`].
-    pub fn of(problem: &Problem, surrogate: &Surrogate, x: usize, y: usize, at: &[f64]) -> Self {
+    pub fn of(surrogate: &Surrogate, x: usize, y: usize, at: &[f64]) -> Result<Self, EngineError> {
+        let problem = surrogate.problem();
         assert!(x != y, "two different variables");
         assert_eq!(at.len(), problem.variables.len(), "one coordinate for each variable");
-        let forest = &surrogate.trees.forest;
+        let forest = &surrogate.trees().forest;
         let x_axis = CellAxis::new(&problem.variables[x], x, forest);
         let y_axis = CellAxis::new(&problem.variables[y], y, forest);
         let plane = Plane { problem, x, y, at };
         let n = x_axis.len() * y_axis.len();
         let (mut mean, mut std, mut acquisition) =
             (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
-        let kappa = problem.settings.kappa;
+        let scale = surrogate.scale();
         for &v in y_axis.values() {
             for &u in x_axis.values() {
-                let posterior = surrogate.process.posterior(&plane.point(u, v));
-                mean.push(surrogate.scale.mean(posterior.mean));
-                std.push(surrogate.scale.deviation(posterior.deviation()));
-                acquisition.push(posterior.mean - kappa * posterior.deviation());
+                let at_cell = surrogate.evaluate(&plane.point(u, v))?;
+                mean.push(scale.mean(at_cell.mean));
+                std.push(scale.deviation(at_cell.deviation));
+                acquisition.push(at_cell.value);
             }
         }
         let fixed: Vec<String> = (0..at.len())
@@ -110,11 +107,11 @@ impl Surface {
             })
             .collect();
         let infeasible = plane.infeasible(&x_axis, &y_axis);
-        Self {
+        Ok(Self {
             mean,
             std,
             acquisition,
-            kappa,
+            kappa: problem.settings.kappa,
             objective: problem.objective.name.clone(),
             goal: problem.objective.goal,
             infeasible,
@@ -122,7 +119,7 @@ impl Surface {
             fixed: fixed.join(", "),
             x: x_axis,
             y: y_axis,
-        }
+        })
     }
 
     /// Adds contour lines of the true function; none along axes of bands.
@@ -188,19 +185,18 @@ impl Plane<'_> {
 #[cfg(test)]
 mod tests {
     use super::Surface;
-    use crate::engine::{Observation, Surrogate, TrainingSet};
+    use crate::engine::Surrogate;
     use crate::functions;
-    use crate::history::Outcome;
+    use crate::history::{Outcome, Row};
     use crate::problem::{Problem, Variable};
 
-    fn rows(problem: &Problem, n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<Observation> {
+    fn rows(problem: &Problem, n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<Row> {
         let full = leafgp_solver::Region::full(&problem.domains());
         let mut rng = crate::engine::stream(7, crate::engine::Purpose::Initial, 0);
         (0..n)
             .map(|_| {
                 let point = crate::engine::uniform(problem, &full, &mut rng);
-                let outcome = Outcome::Done(f(&point));
-                Observation { point, outcome }
+                Row::new(problem, &point, Outcome::Done(f(&point))).unwrap()
             })
             .collect()
     }
@@ -215,8 +211,7 @@ mod tests {
             .build()
             .unwrap();
         let observations = rows(&problem, 40, |x| x[0] * x[0] + x[1] - x[2].ln() + 0.1 * x[3]);
-        let training = TrainingSet::new(&problem, &observations);
-        let surrogate = Surrogate::fit(&problem, &training, 40).unwrap();
+        let surrogate = Surrogate::of(&problem, &observations).unwrap();
         let at = [0.3, 1.0, 0.01, 12.0];
         let full = leafgp_solver::Region::full(&problem.domains());
         let mut rng = crate::engine::stream(8, crate::engine::Purpose::Sample, 0);
@@ -228,10 +223,10 @@ mod tests {
                 let mut point = at.to_vec();
                 (point[x], point[y]) = (drawn[x], drawn[y]);
                 let cell = surface.y.cell_of(point[y]) * surface.x.len() + surface.x.cell_of(point[x]);
-                let expected = surrogate.predict(&point);
+                let expected = surrogate.predict(&point).unwrap();
                 assert_eq!(surface.mean[cell], expected.mean, "{point:?}");
                 assert_eq!(surface.std[cell], expected.std);
-                let posterior = surrogate.process.posterior(&point);
+                let posterior = surrogate.process().posterior(&point);
                 assert_eq!(surface.acquisition[cell], posterior.mean - 1.96 * posterior.deviation());
             }
         }

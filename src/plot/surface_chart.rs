@@ -354,11 +354,11 @@ mod tests {
         let mut history = History::new();
         for i in 0..12 {
             let a = f64::from(i) / 12.0;
-            history.push(&problem, &[a, f64::from(i % 2)], Outcome::Done(a + f64::from(i % 2)));
+            history.push(&problem, &[a, f64::from(i % 2)], Outcome::Done(a + f64::from(i % 2))).unwrap();
         }
-        history.push(&problem, &[0.5, 0.0], Outcome::Failed);
-        history.push(&problem, &[0.6, 0.0], Outcome::Pending);
-        let optimizer = Optimizer::with_history(problem.clone(), &history);
+        history.push(&problem, &[0.5, 0.0], Outcome::Failed).unwrap();
+        history.push(&problem, &[0.6, 0.0], Outcome::Pending).unwrap();
+        let optimizer = Optimizer::with_history(problem.clone(), &history).unwrap();
         let surface = Surface::new(&problem, optimizer.observations(), 0, 1, &[0.0, 0.0]).unwrap();
         let points = marked_rows(&problem, &history.rows, Some(0));
         let count = |marker| points.iter().filter(|p| p.marker == marker).count();
