@@ -7,15 +7,14 @@ use leafgp::solver::constraints::Tolerance;
 use leafgp::solver::search::Status;
 
 fn mixed(seed: u64) -> Problem {
-    let mut problem = Problem::builder("mixed")
+    let problem = Problem::builder("mixed")
         .variable(Variable::continuous("x", -1.0, 2.0))
         .variable(Variable::categorical("c", ["a", "b", "d"]))
         .variable(Variable::integer("n", 0, 7))
         .variable(Variable::continuous("r", 1e-4, 1.0).log())
         .build()
         .unwrap();
-    problem.settings.seed = seed;
-    problem
+    problem.adjusted(|settings| settings.seed = seed).unwrap()
 }
 
 fn objective(x: &[f64]) -> f64 {
@@ -79,7 +78,7 @@ fn what_is_reported_is_what_the_model_says_at_the_suggested_point() {
         assert!((prediction.mean - proof.mean).abs() < 1e-9 * (1.0 + proof.mean.abs()));
         assert!((prediction.std - proof.std).abs() < 1e-7 * (1.0 + proof.std.abs()));
         let posterior = surrogate.process().posterior(&suggestion.point);
-        let acquisition = posterior.mean - optimizer.problem().settings.kappa * posterior.variance.sqrt();
+        let acquisition = posterior.mean - optimizer.problem().settings().kappa * posterior.variance.sqrt();
         assert!(
             (acquisition - proof.acquisition).abs() < 1e-7,
             "{acquisition} against {}",
@@ -102,7 +101,7 @@ fn what_is_reported_is_what_the_model_says_at_the_suggested_point() {
                 })
                 .collect();
             let p = surrogate.process().posterior(&x);
-            assert!(p.mean - optimizer.problem().settings.kappa * p.variance.sqrt() >= proof.bound - 1e-9);
+            assert!(p.mean - optimizer.problem().settings().kappa * p.variance.sqrt() >= proof.bound - 1e-9);
         }
     }
 }
@@ -114,7 +113,7 @@ fn zero_one_and_two_rows_and_constant_targets_give_feasible_points_with_a_reason
         let suggestion = optimizer.ask().unwrap();
         assert!(suggestion.proof.is_none());
         assert!(suggestion.note.as_ref().unwrap().contains("space-filling"), "{:?}", suggestion.note);
-        assert!(optimizer.problem().constraints.is_feasible(&suggestion.point, Tolerance::Produce));
+        assert!(optimizer.problem().constraints().is_feasible(&suggestion.point, Tolerance::Produce));
         assert!(optimizer.observations().iter().all(|o| o.point != suggestion.point), "a repeated point");
         optimizer.tell(&suggestion.point, 2.5).unwrap();
     }
@@ -246,13 +245,13 @@ fn only_failures_so_far_still_give_a_new_feasible_point() {
 #[test]
 fn maximising_is_minimising_the_negative() {
     let run = |goal: Goal, sign: f64| {
-        let mut problem = Problem::builder("goal")
+        let problem = Problem::builder("goal")
             .objective("y", goal)
             .variable(Variable::continuous("x", 0.0, 1.0))
             .variable(Variable::continuous("z", 0.0, 1.0))
             .build()
+            .and_then(|problem| problem.adjusted(|settings| settings.seed = 11))
             .unwrap();
-        problem.settings.seed = 11;
         let mut optimizer = Optimizer::new(problem);
         for _ in 0..12 {
             let x = optimizer.ask().unwrap().point;
@@ -278,9 +277,10 @@ fn a_small_discrete_space_runs_out_with_a_clear_error() {
         .build()
         .unwrap();
     let mut optimizer = Optimizer::new(problem);
-    for _ in 0..4 {
-        let x = optimizer.ask().unwrap().point;
-        optimizer.tell_outcome(&x, Outcome::Pending).unwrap();
+    let all = optimizer.ask_many(usize::MAX, &Context::default()).unwrap();
+    assert_eq!(all.len(), 4);
+    for suggestion in all {
+        optimizer.tell_outcome(&suggestion.point, Outcome::Pending).unwrap();
     }
     match optimizer.ask() {
         Err(EngineError::SpaceExhausted) => {}
@@ -348,7 +348,7 @@ fn constrained_suggestions_are_feasible_as_printed() {
         // Through text and back: what is printed is what was checked.
         let x: Vec<f64> = optimizer
             .problem()
-            .variables
+            .variables()
             .iter()
             .zip(&suggestion.point)
             .map(|(v, &value)| v.parse_value(&v.format_value(value)).unwrap())

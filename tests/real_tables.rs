@@ -36,10 +36,10 @@ fn suggestions_are_proved_feasible_and_reproducible() {
         let proof = suggestion.proof.as_ref().expect("a model");
         assert_eq!(proof.status, Status::Optimal, "{name}");
         assert!(proof.gap <= 1e-4 && proof.bound <= proof.acquisition, "{name}: {proof:?}");
-        assert!(optimizer.problem().constraints.is_feasible(&suggestion.point, Tolerance::Produce));
+        assert!(optimizer.problem().constraints().is_feasible(&suggestion.point, Tolerance::Produce));
         assert_eq!(optimizer.ask().unwrap(), suggestion, "{name}");
-        let mut one_thread = optimizer.problem().clone();
-        one_thread.settings.solver.threads = 1;
+        let one_thread =
+            optimizer.problem().clone().adjusted(|settings| settings.solver.threads = 1).unwrap();
         let history = optimizer.observations().to_vec();
         let mut single = Optimizer::new(one_thread);
         for row in history {

@@ -19,7 +19,7 @@ pub mod search;
 #[cfg(test)]
 mod testing;
 
-pub use domain::{Domain, Grid};
+pub use domain::{Domain, DomainError, Grid};
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use level_set::LevelSet;
 pub use objective::{LeafObjective, Quadratic};

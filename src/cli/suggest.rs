@@ -109,7 +109,7 @@ fn write_text(
             writeln!(output, "suggestion {}", number + 1)?;
         }
         let rows: Vec<Vec<String>> = problem
-            .variables
+            .variables()
             .iter()
             .enumerate()
             .map(|(i, variable)| {
@@ -137,7 +137,7 @@ fn write_text(
             Some(proof) => writeln!(
                 output,
                 "predicted {} {} +- {}; {}: no feasible point scores better than {} (this one {}, gap {:.1e})\n",
-                problem.objective.name,
+                problem.objective().name,
                 short(proof.mean),
                 short(proof.std),
                 proof.status,
@@ -152,7 +152,7 @@ fn write_text(
         writeln!(
             output,
             "best so far: {} {} in row {}",
-            problem.objective.name,
+            problem.objective().name,
             short(best.value),
             best.row + 1
         )?;

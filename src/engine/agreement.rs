@@ -48,7 +48,7 @@ impl Surrogate {
         context: &Context,
     ) -> Result<Option<MeanWithinAgreement>, EngineError> {
         let (problem, training) = (self.problem(), self.training());
-        let statement = AcquisitionProblem::of_mean(self.process(), problem.constraints.clone())
+        let statement = AcquisitionProblem::of_mean(self.process(), problem.constraints().clone())
             .with_max_agreement(&training.x, ratio);
         let n_rows = training.y.len();
         let options = search_options(problem, n_rows, start.to_vec(), context);
@@ -60,7 +60,7 @@ impl Surrogate {
             let reason = format!("the search stopped: {}", report.stop_reason);
             return Err(EngineError::NoIncumbent { reason });
         };
-        let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
+        let mut rng = stream(problem.settings().seed, Purpose::Centre, n_rows);
         let limits = Limits { interrupt: context.interrupt.clone(), ..Limits::default() };
         let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
         let prediction = self.predict(&point)?;
@@ -86,19 +86,21 @@ mod tests {
     use crate::acquisition::{AgreementLimit, largest_agreement};
     use crate::engine::{Context, Optimizer, Surrogate};
     use crate::history::{Outcome, Row};
-    use crate::problem::{Goal, Problem, Variable};
+    use crate::problem::{Goal, Problem, Settings, Variable};
 
     /// Two variables of few values: every point can be looked at.
     fn setting(goal: Goal) -> (Problem, Surrogate) {
-        let mut problem = Problem::builder("p")
+        let mut settings = Settings::default();
+        settings.trees.min_data_in_bin = 1;
+        settings.trees.n_trees = 20;
+        let problem = Problem::builder("p")
+            .objective("y", goal)
             .variable(Variable::integer("a", 0, 9))
             .variable(Variable::integer("b", 0, 9))
             .constraint("sum", "a + b <= 15")
+            .settings(settings)
             .build()
             .unwrap();
-        problem.objective.goal = goal;
-        problem.settings.trees.min_data_in_bin = 1;
-        problem.settings.trees.n_trees = 20;
         let rows: Vec<Row> = (0..14)
             .map(|i| {
                 let (a, b) = (f64::from(7 * i % 10), f64::from((3 * i + 1) % 10));
@@ -158,7 +160,7 @@ mod tests {
 
     #[test]
     fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
-        let (mut problem, surrogate) = setting(Goal::Minimize);
+        let (problem, surrogate) = setting(Goal::Minimize);
         let training = surrogate.training();
         let mut optimizer = Optimizer::new(problem.clone());
         for (x, y) in training.x.rows().zip(&training.y) {
@@ -166,9 +168,9 @@ mod tests {
         }
         let free = optimizer.ask().unwrap().proof.unwrap();
         for ratio in [0.3, 0.5, 0.7] {
-            problem.settings.max_agreement = Some(ratio);
+            let problem = problem.clone().adjusted(|settings| settings.max_agreement = Some(ratio)).unwrap();
             let history = optimizer.observations().to_vec();
-            let mut limited = Optimizer::new(problem.clone());
+            let mut limited = Optimizer::new(problem);
             for row in history {
                 limited.tell_outcome(&row.point, row.outcome).unwrap();
             }
@@ -183,8 +185,8 @@ mod tests {
             assert!(proof.acquisition >= free.bound - 1e-9, "a limit improves nothing");
         }
         for bad in [0.0, -0.1, 1.5, f64::NAN] {
-            problem.settings.max_agreement = Some(bad);
-            assert!(problem.settings.validate().unwrap_err().to_string().contains("max_agreement"));
+            let refused = problem.clone().adjusted(|settings| settings.max_agreement = Some(bad));
+            assert!(refused.unwrap_err().to_string().contains("max_agreement"));
         }
     }
 }

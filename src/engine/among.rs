@@ -36,7 +36,7 @@ impl Optimizer {
             self.problem.check_point(candidate).map_err(refused)?;
         }
         let rows = self.observations();
-        let mut rng = stream(self.problem.settings.seed, Purpose::Centre, rows.len());
+        let mut rng = stream(self.problem.settings().seed, Purpose::Centre, rows.len());
         let training = TrainingSet::new(&self.problem, rows)?;
         if training.y.len() < 2 || !training.has_spread {
             let index = rng.random_range(0..candidates.len());
@@ -74,11 +74,11 @@ impl Optimizer {
 #[cfg(test)]
 mod tests {
     use crate::engine::{EngineError, Optimizer};
-    use crate::problem::{Problem, Variable};
+    use crate::problem::{Problem, Settings, Variable};
 
-    fn parabola() -> Optimizer {
+    fn parabola(settings: impl FnOnce(&mut Settings)) -> Optimizer {
         let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 10.0)).build().unwrap();
-        let mut optimizer = Optimizer::new(problem);
+        let mut optimizer = Optimizer::new(problem.adjusted(settings).unwrap());
         for k in 0..=20 {
             let x = f64::from(k) / 2.0;
             optimizer.tell(&[x], (x - 3.0).powi(2)).unwrap();
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_best_of_a_fine_grid_is_the_searchs_optimum() {
-        let optimizer = parabola();
+        let optimizer = parabola(|_| {});
         let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
         let choice = optimizer.ask_among(&candidates).unwrap();
         let proof = optimizer.ask().unwrap().proof.unwrap();
@@ -102,8 +102,7 @@ mod tests {
         let candidates = vec![vec![3.0]; 8];
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..40 {
-            let mut optimizer = parabola();
-            optimizer.problem.settings.seed = seed;
+            let optimizer = parabola(|settings| settings.seed = seed);
             let index = optimizer.ask_among(&candidates).unwrap().index;
             assert_eq!(optimizer.ask_among(&candidates).unwrap().index, index);
             seen.insert(index);
@@ -113,7 +112,7 @@ mod tests {
 
     #[test]
     fn candidates_that_are_no_points_are_refused_by_their_place() {
-        let optimizer = parabola();
+        let optimizer = parabola(|_| {});
         for (bad, expected) in [(vec![], "0 coordinates"), (vec![f64::NAN], "x is NaN")] {
             let error = optimizer.ask_among(&[vec![1.0], bad]).unwrap_err();
             assert!(matches!(error, EngineError::BadCandidate { index: 1, .. }), "{error:?}");
@@ -123,8 +122,7 @@ mod tests {
 
     #[test]
     fn the_agreement_limit_holds() {
-        let mut optimizer = parabola();
-        optimizer.problem.settings.max_agreement = Some(0.6);
+        let optimizer = parabola(|settings| settings.max_agreement = Some(0.6));
         let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
         // A measured point agrees with itself in every tree.
         assert!(matches!(optimizer.ask_among(&[vec![3.0]]), Err(EngineError::SpaceExhausted)));

@@ -72,7 +72,7 @@ impl<'a> Batch<'a> {
             return Ok(suggestion);
         }
         // Not one cell is left; inside the taken ones there may still be new points.
-        let reason = match problem.settings.max_agreement {
+        let reason = match problem.settings().max_agreement {
             Some(ratio) => format!("no feasible cell has max_agreement <= {ratio} with every experiment"),
             None => "every feasible cell already holds a pending or failed experiment".to_owned(),
         };
@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
 
 /// Why a model makes no sense yet, if so.
 fn too_little_data(problem: &Problem, n_rows: usize, training: &TrainingSet) -> Option<String> {
-    let initial = problem.settings.design.initial;
+    let initial = problem.settings().design.initial;
     if n_rows < initial {
         Some(format!("first design, point {} of {initial}", n_rows + 1))
     } else if training.y.len() < 2 {
@@ -103,13 +103,13 @@ fn design_point(
 ) -> Result<Option<Suggestion>, EngineError> {
     let existing: Vec<Vec<f64>> = rows.iter().map(|row| row.point.clone()).collect();
     // An infeasible set would keep the design busy for long.
-    let full = Region::full(problem.constraints.domains());
-    let first = problem.constraints.decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
+    let full = Region::full(problem.constraints().domains());
+    let first = problem.constraints().decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
     if first == Decision::Infeasible {
         return Err(infeasible(problem, limits));
     }
-    let mut rng = stream(problem.settings.seed, Purpose::Design, existing.len());
-    let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
+    let mut rng = stream(problem.settings().seed, Purpose::Design, existing.len());
+    let design = problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
     let suggestion = |point: Vec<f64>| Suggestion {
         point,
         proof: None,
@@ -119,7 +119,7 @@ fn design_point(
         return Ok(Some(suggestion(shorten_point(problem, point))));
     }
     let decision = match first {
-        Decision::Undecided(_) => problem.constraints.decide(&full, limits.clone()),
+        Decision::Undecided(_) => problem.constraints().decide(&full, limits.clone()),
         decided => decided,
     };
     match decision {
@@ -133,7 +133,7 @@ fn design_point(
 
 /// Limits of the questions to the constraints alone: the time of one proposal.
 fn limits(problem: &Problem, context: &Context) -> Limits {
-    let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
+    let limit = Duration::from_secs_f64(problem.settings().solver.time_limit);
     Limits {
         deadline: Instant::now().checked_add(limit),
         interrupt: context.interrupt.clone(),
@@ -143,9 +143,9 @@ fn limits(problem: &Problem, context: &Context) -> Limits {
 
 fn infeasible(problem: &Problem, limits: &Limits) -> EngineError {
     // All of them together are a true answer, if not the shortest one.
-    let all = || (0..problem.constraints.len()).collect();
-    let conflict = problem.constraints.conflict(limits.clone()).unwrap_or_else(all);
+    let all = || (0..problem.constraints().len()).collect();
+    let conflict = problem.constraints().conflict(limits.clone()).unwrap_or_else(all);
     EngineError::Infeasible {
-        conflict: conflict.iter().map(|&c| problem.constraints.name(c).to_owned()).collect(),
+        conflict: conflict.iter().map(|&c| problem.constraints().name(c).to_owned()).collect(),
     }
 }

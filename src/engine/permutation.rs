@@ -32,9 +32,9 @@ pub fn permutation_importances(
         training.scale.deviation((sum / n as f64).sqrt())
     };
     let plain = rmse(&mut training.x.rows().map(<[f64]>::to_vec));
-    let mut rng = stream(problem.settings.seed, Purpose::Sample, n);
-    let mut importances = Vec::with_capacity(problem.variables.len());
-    for variable in 0..problem.variables.len() {
+    let mut rng = stream(problem.settings().seed, Purpose::Sample, n);
+    let mut importances = Vec::with_capacity(problem.variables().len());
+    for variable in 0..problem.variables().len() {
         let mut sum = 0.0;
         for _ in 0..repeats.max(1) {
             let mut values: Vec<f64> = training.x.rows().map(|row| row[variable]).collect();
@@ -42,7 +42,7 @@ pub fn permutation_importances(
             let mut points = training.x.rows().zip(&values).map(|(row, &value)| {
                 let mut row = row.to_vec();
                 row[variable] = value;
-                problem.constraints.deactivate(&mut row);
+                problem.constraints().deactivate(&mut row);
                 row
             });
             sum += rmse(&mut points) - plain;

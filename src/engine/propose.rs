@@ -76,7 +76,7 @@ pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<S
 /// The point of the optimal cell that is to be measured: to the trees, all of its points are equal.
 fn point_to_measure(surrogate: &Surrogate, incumbent: &Incumbent, step: &Step<'_>) -> Vec<f64> {
     let problem = surrogate.problem();
-    let mut rng = stream(problem.settings.seed, Purpose::Centre, step.n_rows);
+    let mut rng = stream(problem.settings().seed, Purpose::Centre, step.n_rows);
     let limits = limits_of_centre(problem, step.limits);
     let Incumbent { region, x, .. } = incumbent;
     let point = point_of_cell(problem, region, x, &surrogate.training().x, &mut rng, limits);
@@ -91,7 +91,7 @@ fn point_to_measure(surrogate: &Surrogate, incumbent: &Incumbent, step: &Step<'_
 
 /// The projection comes after the search, which may have taken all the time: a tenth on top is its own.
 fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
-    let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings.solver.time_limit);
+    let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings().solver.time_limit);
     let own = Instant::now().checked_add(share);
     Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
 }
@@ -103,7 +103,7 @@ pub(super) fn search_options(
     start_points: Vec<Vec<f64>>,
     context: &Context,
 ) -> SearchOptions {
-    let settings = &problem.settings;
+    let settings = problem.settings();
     let mut options = SearchOptions::default();
     options.gap = settings.solver.gap;
     options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));

@@ -105,8 +105,8 @@ pub struct TreesQuality {
 /// No measured row; what the trainer refuses.
 pub fn objective_trees(problem: &Problem, rows: &[Row]) -> Result<Ensemble, EngineError> {
     let (x, y) = measured_rows(problem, rows)?;
-    let seed = stream(problem.settings.seed, Purpose::Trees, y.len()).next_u64();
-    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings.trees, seed)?.ensemble)
+    let seed = stream(problem.settings().seed, Purpose::Trees, y.len()).next_u64();
+    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings().trees, seed)?.ensemble)
 }
 
 /// How well trees from elsewhere predict the measured rows.
@@ -119,8 +119,8 @@ pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Resul
     if y.is_empty() {
         return refuse("there is no measured row to compare with".into());
     }
-    if trees.n_features != problem.variables.len() {
-        let (given, expected) = (trees.n_features, problem.variables.len());
+    if trees.n_features != problem.variables().len() {
+        let (given, expected) = (trees.n_features, problem.variables().len());
         return refuse(format!("the model has {given} features; the problem has {expected} variables"));
     }
     let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
@@ -133,7 +133,7 @@ pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Resul
 
 /// Points and values of the measured rows, in the objective's units.
 fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), EngineError> {
-    let mut x = Table::new(problem.variables.len());
+    let mut x = Table::new(problem.variables().len());
     let mut y = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         if let Some(value) = row.value() {
@@ -185,7 +185,7 @@ fn cross_validate(problem: &Problem, measured: &[Row], folds: usize) -> Result<C
 fn importances(problem: &Problem, importances: &Importances) -> Vec<Importance> {
     let total: f64 = importances.gain.iter().sum();
     let share = |gain: f64| if total > 0.0 { gain / total } else { 0.0 };
-    let entries = problem.variables.iter().zip(importances.gain.iter().zip(&importances.split));
+    let entries = problem.variables().iter().zip(importances.gain.iter().zip(&importances.split));
     entries
         .map(|(variable, (&gain, &splits))| Importance {
             name: variable.name.clone(),

@@ -37,8 +37,8 @@ pub struct Step {
 
 /// Number of evaluations a run will make: what is missing of the first design, then the iterations.
 pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
-    let initial = optimizer.problem().settings.design.initial;
-    initial.saturating_sub(optimizer.observations().len()) + settings.iterations
+    let initial = optimizer.problem().settings().design.initial;
+    initial.saturating_sub(optimizer.observations().len()).saturating_add(settings.iterations)
 }
 
 /// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the

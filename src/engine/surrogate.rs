@@ -66,8 +66,8 @@ impl Surrogate {
         if training.y.is_empty() {
             return Err(EngineError::NoMeasuredRow);
         }
-        let settings = &problem.settings;
-        let domains = problem.constraints.domains();
+        let settings = problem.settings();
+        let domains = problem.constraints().domains();
         let seed = stream(settings.seed, Purpose::Trees, training.y.len()).next_u64();
         let trees = gbdt::train(&training.x, domains, &training.y, None, &settings.trees, seed)?;
         let fitted = TreeGp::fit(&trees.forest, &training.x, &training.y, &settings.gp)?;
@@ -140,23 +140,23 @@ impl Surrogate {
     /// As [`Surrogate::predict`].
     pub fn evaluate(&self, x: &[f64]) -> Result<Evaluation, ValueError> {
         self.problem.check_point(x)?;
-        let posterior = if self.problem.variables.iter().any(|v| v.active_if.is_some()) {
+        let posterior = if self.problem.variables().iter().any(|v| v.active_if.is_some()) {
             let mut x = x.to_vec();
-            self.problem.constraints.deactivate(&mut x);
+            self.problem.constraints().deactivate(&mut x);
             self.process().posterior(&x)
         } else {
             self.process().posterior(x)
         };
         let (mean, deviation) = (posterior.mean, posterior.deviation());
-        Ok(Evaluation { mean, deviation, value: mean - self.problem.settings.kappa * deviation })
+        Ok(Evaluation { mean, deviation, value: mean - self.problem.settings().kappa * deviation })
     }
 
     /// The problem whose optimum is the next experiment: the lower confidence bound over the domains and the constraints, outside the cells of pending and failed
     /// experiments, within the agreement limit of the settings.
     pub fn acquisition(&self) -> AcquisitionProblem {
-        let settings = &self.problem.settings;
+        let settings = self.problem.settings();
         let statement =
-            AcquisitionProblem::new(self.process(), self.problem.constraints.clone(), settings.kappa);
+            AcquisitionProblem::new(self.process(), self.problem.constraints().clone(), settings.kappa);
         let taken = self.training.pending.iter().chain(&self.training.failed);
         statement.excluding_cells_of(taken.map(Vec::as_slice)).with_agreement(self.agreement_limit())
     }
@@ -164,25 +164,25 @@ impl Surrogate {
     /// How much a suggestion may agree with any known experiment, measured or pending, if the settings limit it.
     pub fn agreement_limit(&self) -> Option<AgreementLimit> {
         let known = self.training.x.rows().chain(self.training.pending.iter().map(Vec::as_slice));
-        let ratio = self.problem.settings.max_agreement?;
+        let ratio = self.problem.settings().max_agreement?;
         Some(AgreementLimit::new(&self.trees.forest, known, ratio))
     }
 
     /// The acquisition problem as a file for `leafgp solve`: what the measured rows say. Pending and failed points and the agreement limit are not part of it.
     pub fn instance(&self) -> Instance {
         let problem = &self.problem;
-        let variables = problem.variables.iter().map(|v| constraints::Variable {
+        let variables = problem.variables().iter().map(|v| constraints::Variable {
             name: v.name.clone(),
             domain: v.domain(),
             level_names: v.levels().to_vec(),
         });
-        let active_if = problem.variables.iter().map(|v| {
+        let active_if = problem.variables().iter().map(|v| {
             let condition = v.active_if.clone()?;
             Some(ActiveIf { condition, inactive_value: v.inactive_value })
         });
         Instance {
-            name: problem.name.clone(),
-            kappa: problem.settings.kappa,
+            name: problem.name().to_owned(),
+            kappa: problem.settings().kappa,
             hyperparameters: self.fitted.hyperparameters(),
             variance: self.fitted.variance_kind(),
             variables: variables.collect(),
@@ -190,8 +190,8 @@ impl Surrogate {
             forest: self.trees.forest.clone(),
             x: self.training.x.clone(),
             y: self.training.y.clone(),
-            define: problem.definitions.clone(),
-            constraints: problem.expressions.clone(),
+            define: problem.definitions().to_vec(),
+            constraints: problem.expressions().to_vec(),
             sampled: None,
         }
     }

@@ -75,12 +75,12 @@ impl TrainingSet {
     /// [`EngineError::BadObservation`] for a row whose point is none of the problem's.
     pub fn new(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
         let measured: Vec<f64> = rows.iter().filter_map(Row::value).collect();
-        let scale = TargetScale::new(problem.objective.goal, &measured);
+        let scale = TargetScale::new(problem.objective().goal, &measured);
         let worst = measured.iter().map(|&y| scale.standardise(y)).reduce(f64::max);
         let has_spread = measured.iter().any(|&y| scale.standardise(y) != scale.standardise(measured[0]));
 
         let mut set = Self {
-            x: Table::new(problem.variables.len()),
+            x: Table::new(problem.variables().len()),
             y: Vec::new(),
             scale,
             has_spread,

@@ -65,16 +65,17 @@ impl Row {
             });
         }
         let mut point = point.to_vec();
-        problem.constraints.deactivate(&mut point);
+        problem.constraints().deactivate(&mut point);
         Ok(Self::judged(problem, 0, point, outcome))
     }
 
     /// A row with its judgement; inactive variables hold their inactive value already.
     fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Self {
-        let domains = problem.constraints.domains();
+        let domains = problem.constraints().domains();
         let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
         // Constraints are defined on the domains.
-        let violates = !out_of_domain && !problem.constraints.violations(&point, Tolerance::Judge).is_empty();
+        let violates =
+            !out_of_domain && !problem.constraints().violations(&point, Tolerance::Judge).is_empty();
         Self { line, point, outcome, out_of_domain, violates }
     }
 
@@ -181,7 +182,7 @@ impl History {
     /// The best eligible row: the first of the best values in the problem's direction.
     pub fn best(&self, problem: &Problem) -> Option<Best> {
         let values = self.rows.iter().map(|row| row.value().filter(|_| row.is_eligible()));
-        let (row, value) = problem.objective.goal.best(values)?;
+        let (row, value) = problem.objective().goal.best(values)?;
         Some(Best { row, point: self.rows[row].point.clone(), value })
     }
 }

@@ -35,7 +35,7 @@ struct Header {
 impl Header {
     /// The columns that hold numbers.
     fn numeric(&self, problem: &Problem) -> Vec<usize> {
-        let variables = problem.variables.iter().zip(&self.variables);
+        let variables = problem.variables().iter().zip(&self.variables);
         let numbers =
             variables.filter(|(v, _)| !matches!(v.kind, Kind::Categorical(_))).map(|(_, &column)| column);
         numbers.chain([self.objective]).collect()
@@ -145,8 +145,8 @@ impl Sheet {
     ) -> Result<Vec<f64>, HistoryError> {
         // What a hierarchical variable's cell holds matters only where the variable is active, so its errors wait for that.
         let mut deferred: Vec<(usize, HistoryError)> = Vec::new();
-        let mut point = Vec::with_capacity(problem.variables.len());
-        for (i, variable) in problem.variables.iter().enumerate() {
+        let mut point = Vec::with_capacity(problem.variables().len());
+        for (i, variable) in problem.variables().iter().enumerate() {
             let cell = self.cell(record, header.variables[i]);
             let parsed = if cell.trim().is_empty() {
                 Err(HistoryError::new("the cell is empty", variable.expected()))
@@ -165,10 +165,10 @@ impl Sheet {
             }
         }
         let given = point.clone();
-        problem.constraints.deactivate(&mut point);
+        problem.constraints().deactivate(&mut point);
         for (i, error) in deferred {
-            if problem.constraints.is_active(i, &point) {
-                let variable = &problem.variables[i];
+            if problem.constraints().is_active(i, &point) {
+                let variable = &problem.variables()[i];
                 let condition = variable.active_if.as_deref().unwrap_or_default();
                 let expected = format!("{} (the variable is active here: {condition})", error.expected);
                 return Err(HistoryError { expected, ..error }.at_column(&variable.name));
@@ -205,7 +205,7 @@ impl Sheet {
             Some(column) => read_status(&self.cell(record, column))?,
             None => None,
         };
-        let objective = &problem.objective.name;
+        let objective = &problem.objective().name;
         if text.is_empty() {
             return match status {
                 Some("failed") => Ok(Outcome::Failed),
@@ -248,7 +248,7 @@ impl Sheet {
             return Ok(self);
         }
         let names =
-            problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]);
+            problem.variables().iter().map(|v| v.name.as_str()).chain([problem.objective().name.as_str()]);
         let header: Vec<_> = names.map(|name| quoted(name, self.dialect.delimiter)).collect();
         let text = format!("{}{}", header.join(&self.dialect.delimiter.to_string()), self.dialect.newline);
         self.reparsed(text, problem)
@@ -288,7 +288,7 @@ impl Sheet {
                 text.push_str(self.dialect.newline);
             }
             let mut cells = vec![Cow::Borrowed(""); header.record.cells.len()];
-            for (i, variable) in problem.variables.iter().enumerate() {
+            for (i, variable) in problem.variables().iter().enumerate() {
                 let value = match variable.kind {
                     Kind::Categorical(_) => variable.format_value(point[i]),
                     _ => self.dialect.format(point[i]),
@@ -417,7 +417,7 @@ fn named(numbers: &[usize], rows: &[Row]) -> String {
 
 /// The columns that must be there.
 fn needed(problem: &Problem) -> Vec<&str> {
-    problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]).collect()
+    problem.variables().iter().map(|v| v.name.as_str()).chain([problem.objective().name.as_str()]).collect()
 }
 
 /// The bytes as text.
@@ -465,15 +465,15 @@ fn find_columns(text: &str, record: Record, problem: &Problem) -> Result<Header,
     let column = |name: &str| {
         names.iter().position(|n| n == name).ok_or_else(|| {
             let others = names.iter().map(String::as_str).filter(|n| !needed(problem).contains(n));
-            let role = if name == problem.objective.name { "objective" } else { "variable" };
+            let role = if name == problem.objective().name { "objective" } else { "variable" };
             let message = format!("the column of this {role} is missing{}", hint(name, others));
             let expected = format!("a header with {}", needed(problem).join(", "));
             HistoryError::new(message, expected).at_line(line).at_column(name)
         })
     };
     let variables: Vec<usize> =
-        problem.variables.iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
-    let objective = column(&problem.objective.name)?;
+        problem.variables().iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
+    let objective = column(&problem.objective().name)?;
     let taken = |i: usize| i == objective || variables.contains(&i);
     let mut statuses =
         (0..names.len()).filter(|&i| !taken(i) && names[i].eq_ignore_ascii_case(STATUS_COLUMN));

@@ -70,9 +70,9 @@ impl ConvergenceChart {
     /// A chart of histories of a problem.
     pub fn new(problem: &Problem, histories: Vec<Progress>) -> Self {
         Self {
-            title: problem.name.clone(),
-            objective: problem.objective.name.clone(),
-            goal: problem.objective.goal,
+            title: problem.name().to_owned(),
+            objective: problem.objective().name.clone(),
+            goal: problem.objective().goal,
             histories,
             log_y: false,
         }

@@ -82,10 +82,10 @@ impl Surface {
     pub fn of(surrogate: &Surrogate, x: usize, y: usize, at: &[f64]) -> Result<Self, EngineError> {
         let problem = surrogate.problem();
         assert!(x != y, "two different variables");
-        assert_eq!(at.len(), problem.variables.len(), "one coordinate for each variable");
+        assert_eq!(at.len(), problem.variables().len(), "one coordinate for each variable");
         let forest = &surrogate.trees().forest;
-        let x_axis = CellAxis::new(&problem.variables[x], x, forest);
-        let y_axis = CellAxis::new(&problem.variables[y], y, forest);
+        let x_axis = CellAxis::new(&problem.variables()[x], x, forest);
+        let y_axis = CellAxis::new(&problem.variables()[y], y, forest);
         let plane = Plane { problem, x, y, at };
         let n = x_axis.len() * y_axis.len();
         let (mut mean, mut std, mut acquisition) =
@@ -102,7 +102,7 @@ impl Surface {
         let fixed: Vec<String> = (0..at.len())
             .filter(|&i| i != x && i != y)
             .map(|i| {
-                let variable = &problem.variables[i];
+                let variable = &problem.variables()[i];
                 format!("{} = {}", variable.name, variable.format_value(at[i]))
             })
             .collect();
@@ -111,9 +111,9 @@ impl Surface {
             mean,
             std,
             acquisition,
-            kappa: problem.settings.kappa,
-            objective: problem.objective.name.clone(),
-            goal: problem.objective.goal,
+            kappa: problem.settings().kappa,
+            objective: problem.objective().name.clone(),
+            goal: problem.objective().goal,
             infeasible,
             truth: None,
             fixed: fixed.join(", "),
@@ -162,21 +162,21 @@ impl Plane<'_> {
     fn point(&self, u: f64, v: f64) -> Vec<f64> {
         let mut point = self.at.to_vec();
         (point[self.x], point[self.y]) = (u, v);
-        self.problem.constraints.deactivate(&mut point);
+        self.problem.constraints().deactivate(&mut point);
         point
     }
 
     fn infeasible(&self, x: &CellAxis, y: &CellAxis) -> Option<Mask> {
-        if self.problem.constraints.is_empty() {
+        if self.problem.constraints().is_empty() {
             return None;
         }
-        let is_discrete = |i: usize| self.problem.variables[i].domain().is_discrete();
+        let is_discrete = |i: usize| self.problem.variables()[i].domain().is_discrete();
         let (xs, x_edges) = x.raster(RASTER, is_discrete(self.x));
         let (ys, y_edges) = y.raster(RASTER, is_discrete(self.y));
         let out: Vec<bool> = ys
             .iter()
             .flat_map(|&v| xs.iter().map(move |&u| (u, v)))
-            .map(|(u, v)| !self.problem.constraints.is_feasible(&self.point(u, v), Tolerance::Judge))
+            .map(|(u, v)| !self.problem.constraints().is_feasible(&self.point(u, v), Tolerance::Judge))
             .collect();
         out.contains(&true).then_some(Mask { x_edges, y_edges, out })
     }

@@ -56,7 +56,7 @@ pub fn marked_rows(problem: &Problem, rows: &[Row], best: Option<usize>) -> Vec<
             Outcome::Done(_) => Marker::Infeasible,
         };
         let value =
-            row.value().map_or(String::new(), |v| format!(": {} {}", problem.objective.name, short(v)));
+            row.value().map_or(String::new(), |v| format!(": {} {}", problem.objective().name, short(v)));
         MarkedPoint { marker, point: row.point.clone(), label: format!("row {}{value}", i + 1) }
     };
     rows.iter().enumerate().map(mark).collect()

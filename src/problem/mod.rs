@@ -112,26 +112,19 @@ pub struct Definition {
     pub integer: bool,
 }
 
-/// A checked optimisation problem. Points are `&[f64]` in the order of `variables`; a category stands as its level index.
+/// A checked optimisation problem. Points are `&[f64]` in the order of the variables; a category stands as its level index.
+///
+/// What was checked stays so: settings and direction change through methods that check again.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Problem {
-    /// Its name, free text.
-    pub name: String,
-    /// What is measured.
-    pub objective: Objective,
-    /// The variables, at least one.
-    pub variables: Vec<Variable>,
-    /// The compiled constraints, whole-valued defines and hierarchy over `variables`.
-    pub constraints: Constraints,
-    /// The defined quantities as they were written.
-    pub definitions: Vec<Definition>,
-    /// The constraints as they were written.
-    pub expressions: Vec<NamedExpression>,
-    /// Settings with their defaults filled in.
-    pub settings: Settings,
-    /// What is legal but probably not meant, one sentence each.
-    pub warnings: Vec<String>,
+    name: String,
+    objective: Objective,
+    variables: Vec<Variable>,
+    constraints: Constraints,
+    definitions: Vec<Definition>,
+    expressions: Vec<NamedExpression>,
+    settings: Settings,
+    warnings: Vec<String>,
 }
 
 impl Problem {
@@ -154,6 +147,81 @@ impl Problem {
     /// As [`Problem::from_file`].
     pub fn from_text(file: &Path, text: &str) -> Result<Self, ProblemError> {
         file::parse(&Source::new(file, text))
+    }
+
+    /// Its name, free text.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is measured.
+    pub fn objective(&self) -> &Objective {
+        &self.objective
+    }
+
+    /// The variables, at least one.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The compiled constraints, whole-valued defines and hierarchy over the variables.
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// The defined quantities as they were written.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// The constraints as they were written.
+    pub fn expressions(&self) -> &[NamedExpression] {
+        &self.expressions
+    }
+
+    /// Settings with their defaults filled in.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is legal but probably not meant, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The same problem with other settings.
+    ///
+    /// # Errors
+    /// Names the first setting outside its range.
+    pub fn with_settings(self, settings: Settings) -> Result<Self, ProblemError> {
+        settings.validate().map_err(|e| e.within("settings"))?;
+        Ok(Self { settings, ..self })
+    }
+
+    /// The same problem with some settings changed.
+    ///
+    /// ```
+    /// use leafgp::problem::{Problem, Variable};
+    ///
+    /// let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 1.0)).build()?;
+    /// let problem = problem.adjusted(|settings| settings.solver.time_limit = 10.0)?;
+    /// assert!(problem.adjusted(|settings| settings.kappa = -1.0).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Problem::with_settings`].
+    pub fn adjusted(self, change: impl FnOnce(&mut Settings)) -> Result<Self, ProblemError> {
+        let mut settings = self.settings.clone();
+        change(&mut settings);
+        self.with_settings(settings)
+    }
+
+    /// The same problem in another direction.
+    #[must_use]
+    pub fn with_goal(mut self, goal: Goal) -> Self {
+        self.objective.goal = goal;
+        self
     }
 
     /// The variables' domains, in order.

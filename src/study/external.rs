@@ -266,21 +266,21 @@ fn problem_to_json(study: &StudyProblem, method: &Method) -> Value {
     let problem = &study.problem;
     let constraints: Vec<Value> = match method.constraints {
         ConstraintHandling::Penalty { .. } => Vec::new(),
-        ConstraintHandling::Exact => (0..problem.constraints.len())
+        ConstraintHandling::Exact => (0..problem.constraints().len())
             .map(|index| {
-                let name = problem.constraints.name(index);
-                let text = problem.expressions.iter().find(|e| e.name == name).map(|e| &e.expr);
+                let name = problem.constraints().name(index);
+                let text = problem.expressions().iter().find(|e| e.name == name).map(|e| &e.expr);
                 json!({ "name": name, "expr": text })
             })
             .collect(),
     };
     let define: Vec<Value> =
-        problem.definitions.iter().map(|d| json!({ "name": d.name, "expr": d.expr })).collect();
+        problem.definitions().iter().map(|d| json!({ "name": d.name, "expr": d.expr })).collect();
     let mut object = json!({
         "name": study.name,
-        "objective": problem.objective.name,
-        "goal": problem.objective.goal.as_str(),
-        "variables": problem.variables.iter().map(variable_to_json).collect::<Vec<_>>(),
+        "objective": problem.objective().name,
+        "goal": problem.objective().goal.as_str(),
+        "variables": problem.variables().iter().map(variable_to_json).collect::<Vec<_>>(),
         "define": define,
         "constraints": constraints,
     });
@@ -322,7 +322,7 @@ fn variable_to_json(variable: &Variable) -> Value {
 /// A point of the problem as a process may round it: values are moved to the nearest allowed ones.
 fn rounded_point(problem: &Problem, point: &Map<String, Value>) -> Result<Vec<f64>, ValueError> {
     let mut x = problem.point_from_json(point)?;
-    for (variable, value) in problem.variables.iter().zip(&mut x) {
+    for (variable, value) in problem.variables().iter().zip(&mut x) {
         let domain = variable.domain();
         let (lower, upper) = domain.bounds();
         let slack = ROUNDING * (upper - lower).max(value.abs());
@@ -332,6 +332,6 @@ fn rounded_point(problem: &Problem, point: &Map<String, Value>) -> Result<Vec<f6
         }
         *value = domain.nearest(*value, lower, upper).unwrap_or(lower);
     }
-    problem.constraints.deactivate(&mut x);
+    problem.constraints().deactivate(&mut x);
     Ok(x)
 }

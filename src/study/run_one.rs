@@ -104,12 +104,13 @@ impl<'a> State<'a> {
         steps: Vec<StepRecord>,
     ) -> Result<Self, StudyError> {
         let (problem, method) = spec.parts(run.case);
-        let mut view = match method.constraints {
+        let view = match method.constraints {
             ConstraintHandling::Exact => problem.problem.clone(),
             ConstraintHandling::Penalty { .. } => without_constraints(&problem.problem)?,
         };
-        view.settings = spec.cases[run.case].settings.clone();
-        view.settings.seed = run.seed;
+        let mut settings = spec.cases[run.case].settings.clone();
+        settings.seed = run.seed;
+        let view = view.with_settings(settings)?;
         let initial =
             if steps.len() < problem.evaluations() { initial_points(problem, run.seed)? } else { Vec::new() };
         let mut state = Self {
@@ -187,7 +188,7 @@ impl<'a> State<'a> {
     fn record(&mut self, proposal: Proposal, judged: &Judged) -> Result<StepRecord, StudyError> {
         self.tell(&proposal.point, judged)?;
         let (problem, method) = self.spec.parts(self.run.case);
-        let goal = problem.problem.objective.goal;
+        let goal = problem.problem.objective().goal;
         let before = self.steps.last().and_then(|step| step.best);
         let counts = judged.value.filter(|_| judged.feasible);
         let best = goal.better(before, counts);

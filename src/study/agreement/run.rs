@@ -182,17 +182,16 @@ struct Fitted {
 
 impl Fitted {
     fn new(spec: &AgreementSpec, run: Run) -> Result<Self, StudyError> {
-        let mut problem = run.function.problem()?;
-        problem.settings = spec.settings.clone();
-        problem.settings.seed = run.seed;
-        problem.objective.goal = Goal::Maximize;
+        let mut settings = spec.settings.clone();
+        settings.seed = run.seed;
+        let problem = run.function.problem()?.with_settings(settings)?.with_goal(Goal::Maximize);
         let sign = match spec.targets {
             Targets::Plain => 1.0,
             Targets::Negated => -1.0,
         };
         // The first points of a longer list are the shorter list.
         let mut rng = stream(run.seed, Purpose::Initial, 0);
-        let full = Region::full(problem.constraints.domains());
+        let full = Region::full(problem.constraints().domains());
         let rows: Vec<Row> = (0..run.points)
             .map(|_| {
                 let point = uniform(&problem, &full, &mut rng);
