@@ -61,6 +61,9 @@ fn variable() -> impl Strategy<Value = Variable> {
     })
 }
 
+/// A change of settings.
+type Change<'a> = Box<dyn Fn(&mut Settings) + 'a>;
+
 /// Settings that make a proposal quick.
 fn quick() -> Settings {
     let mut settings = Settings::default();
@@ -183,7 +186,7 @@ proptest! {
             .build()
             .unwrap();
         // Each change alone, so that most of them are looked at by more than the check of the first.
-        let changes: Vec<Box<dyn Fn(&mut Settings)>> = vec![
+        let changes: Vec<Change<'_>> = vec![
             Box::new(|s| s.kappa = numbers[0]),
             Box::new(|s| s.max_agreement = Some(numbers[1])),
             Box::new(|s| s.solver.time_limit = numbers[2].min(0.5)),
