@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..30 {
         let suggestion = optimizer.ask()?;
         let x = &suggestion.point;
-        if !optimizer.problem().constraints.is_feasible(x, Tolerance::Produce) {
+        if !optimizer.problem().constraints().is_feasible(x, Tolerance::Produce) {
             return Err(format!("{x:?} violates a constraint").into());
         }
         optimizer.tell(x, viscosity(x))?;

@@ -16,11 +16,11 @@ fn branin(x: &[f64]) -> f64 {
 const MINIMUM: f64 = 0.397887;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut problem = Problem::builder("Branin")
+    let problem = Problem::builder("Branin")
         .variable(Variable::continuous("x0", -5.0, 10.0))
         .variable(Variable::continuous("x1", 0.0, 15.0))
-        .build()?;
-    problem.settings.seed = 7;
+        .build()?
+        .adjusted(|settings| settings.seed = 7)?;
 
     let mut optimizer = Optimizer::new(problem);
     for _ in 0..40 {

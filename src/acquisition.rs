@@ -2,7 +2,7 @@
 
 use leafgp_solver::constraints::Constraints;
 use leafgp_solver::search::Problem;
-use leafgp_solver::{Domain, Forest, LeafObjective};
+use leafgp_solver::{Domain, Forest, LeafObjective, Range, Region};
 
 use crate::Table;
 use crate::gp::TreeGp;
@@ -19,6 +19,8 @@ pub struct AcquisitionProblem {
     pub objective: LeafObjective,
     /// The known constraints over the same variables.
     pub constraints: Constraints,
+    /// Boxes of which no point may be the answer: the cells of pending and failed experiments.
+    pub excluded: Vec<Region>,
     /// How much a point may agree with the data (Eq. 12); `None` for as much as it likes.
     pub agreement: Option<AgreementLimit>,
 }
@@ -86,6 +88,7 @@ impl AcquisitionProblem {
             forest: gp.forest().clone(),
             objective: gp.leaf_objective(kappa),
             constraints,
+            excluded: Vec::new(),
             agreement: None,
         }
     }
@@ -99,8 +102,23 @@ impl AcquisitionProblem {
 
     /// Demands agreement of at most a share `ratio` of the trees with each row of `data` (Eq. 12); `ratio` in `[0, 1]`.
     #[must_use]
-    pub fn with_max_agreement(mut self, data: &Table, ratio: f64) -> Self {
-        self.agreement = Some(AgreementLimit::new(&self.forest, data.rows(), ratio));
+    pub fn with_max_agreement(self, data: &Table, ratio: f64) -> Self {
+        let limit = AgreementLimit::new(&self.forest, data.rows(), ratio);
+        self.with_agreement(Some(limit))
+    }
+
+    /// Sets the limit on agreement with the data.
+    #[must_use]
+    pub fn with_agreement(mut self, limit: Option<AgreementLimit>) -> Self {
+        self.agreement = limit;
+        self
+    }
+
+    /// Forbids the cells of the points. A point outside the domains may have an empty one.
+    #[must_use]
+    pub fn excluding_cells_of<'a>(mut self, points: impl IntoIterator<Item = &'a [f64]>) -> Self {
+        let cells = points.into_iter().map(|x| self.forest.cell(&self.domains, x));
+        self.excluded.extend(cells.filter(|cell| !cell.0.iter().any(Range::is_empty)));
         self
     }
 
@@ -109,6 +127,9 @@ impl AcquisitionProblem {
         let mut problem = Problem::new(&self.domains, &self.forest, &self.objective);
         if !self.constraints.is_empty() {
             problem = problem.with_constraints(&self.constraints);
+        }
+        for region in &self.excluded {
+            problem = problem.excluding(region.clone());
         }
         match &self.agreement {
             Some(limit) => problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees),

@@ -1,21 +1,20 @@
 //! The engine through its public API: determinism, little data, pending and failed experiments, honesty of what is reported.
 
-use leafgp::engine::{Context, EngineError, Optimizer, Surrogate, TrainingSet};
+use leafgp::engine::{Context, EngineError, Optimizer};
 use leafgp::history::Outcome;
-use leafgp::problem::{Goal, Problem, Variable};
+use leafgp::problem::{Goal, Problem, Settings, Variable};
 use leafgp::solver::constraints::Tolerance;
 use leafgp::solver::search::Status;
 
 fn mixed(seed: u64) -> Problem {
-    let mut problem = Problem::builder("mixed")
+    let problem = Problem::builder("mixed")
         .variable(Variable::continuous("x", -1.0, 2.0))
         .variable(Variable::categorical("c", ["a", "b", "d"]))
         .variable(Variable::integer("n", 0, 7))
         .variable(Variable::continuous("r", 1e-4, 1.0).log())
         .build()
         .unwrap();
-    problem.settings.seed = seed;
-    problem
+    problem.adjusted(|settings| settings.seed = seed).unwrap()
 }
 
 fn objective(x: &[f64]) -> f64 {
@@ -74,14 +73,12 @@ fn what_is_reported_is_what_the_model_says_at_the_suggested_point() {
         let optimizer = after(mixed(seed), 9 + seed as usize);
         let suggestion = optimizer.ask().unwrap();
         let proof = suggestion.proof.as_ref().expect("enough data for a model");
-        let training = TrainingSet::new(optimizer.problem(), optimizer.observations());
-        let surrogate =
-            Surrogate::fit(optimizer.problem(), &training, optimizer.observations().len()).unwrap();
-        let prediction = surrogate.predict(&suggestion.point);
+        let surrogate = optimizer.surrogate().unwrap();
+        let prediction = surrogate.predict(&suggestion.point).unwrap();
         assert!((prediction.mean - proof.mean).abs() < 1e-9 * (1.0 + proof.mean.abs()));
         assert!((prediction.std - proof.std).abs() < 1e-7 * (1.0 + proof.std.abs()));
-        let posterior = surrogate.process.posterior(&suggestion.point);
-        let acquisition = posterior.mean - optimizer.problem().settings.kappa * posterior.variance.sqrt();
+        let posterior = surrogate.process().posterior(&suggestion.point);
+        let acquisition = posterior.mean - optimizer.problem().settings().kappa * posterior.variance.sqrt();
         assert!(
             (acquisition - proof.acquisition).abs() < 1e-7,
             "{acquisition} against {}",
@@ -103,8 +100,8 @@ fn what_is_reported_is_what_the_model_says_at_the_suggested_point() {
                     d.nearest(lower + u * (upper - lower), lower, upper).unwrap()
                 })
                 .collect();
-            let p = surrogate.process.posterior(&x);
-            assert!(p.mean - optimizer.problem().settings.kappa * p.variance.sqrt() >= proof.bound - 1e-9);
+            let p = surrogate.process().posterior(&x);
+            assert!(p.mean - optimizer.problem().settings().kappa * p.variance.sqrt() >= proof.bound - 1e-9);
         }
     }
 }
@@ -116,7 +113,7 @@ fn zero_one_and_two_rows_and_constant_targets_give_feasible_points_with_a_reason
         let suggestion = optimizer.ask().unwrap();
         assert!(suggestion.proof.is_none());
         assert!(suggestion.note.as_ref().unwrap().contains("space-filling"), "{:?}", suggestion.note);
-        assert!(optimizer.problem().constraints.is_feasible(&suggestion.point, Tolerance::Produce));
+        assert!(optimizer.problem().constraints().is_feasible(&suggestion.point, Tolerance::Produce));
         assert!(optimizer.observations().iter().all(|o| o.point != suggestion.point), "a repeated point");
         optimizer.tell(&suggestion.point, 2.5).unwrap();
     }
@@ -140,6 +137,101 @@ fn failed_and_pending_cells_are_not_suggested_again() {
 }
 
 #[test]
+fn a_pending_experiment_is_resolved_by_its_result_and_taken_back_by_cancel() {
+    let mut optimizer = after(mixed(8), 10);
+    let plain = optimizer.ask().unwrap();
+    for outcome in [Outcome::Done(0.25), Outcome::Failed] {
+        let mut planned = optimizer.clone();
+        planned.tell_outcome(&plain.point, Outcome::Pending).unwrap();
+        planned.tell_outcome(&plain.point, outcome).unwrap();
+        let mut direct = optimizer.clone();
+        direct.tell_outcome(&plain.point, outcome).unwrap();
+        assert_eq!(planned.observations(), direct.observations());
+        assert_eq!(planned.ask().unwrap(), direct.ask().unwrap());
+        // Once it is known, a further result is another experiment.
+        planned.tell(&plain.point, 0.5).unwrap();
+        assert_eq!(planned.observations().len(), 12);
+    }
+    optimizer.tell_outcome(&plain.point, Outcome::Pending).unwrap();
+    assert_ne!(optimizer.ask().unwrap().point, plain.point);
+    assert!(optimizer.cancel(&plain.point).unwrap());
+    assert!(!optimizer.cancel(&plain.point).unwrap(), "there is no second one");
+    assert!(optimizer.cancel(&[1.0]).is_err());
+    assert_eq!(optimizer.ask().unwrap(), plain);
+}
+
+#[test]
+fn values_of_inactive_variables_do_not_hide_a_pending_experiment() {
+    let problem = Problem::builder("p")
+        .variable(Variable::integer("layers", 1, 3))
+        .variable(Variable::continuous("second", 0.0, 5.0).active_if("layers >= 2", 0.0))
+        .build()
+        .unwrap();
+    let mut optimizer = Optimizer::new(problem);
+    optimizer.tell_outcome(&[1.0, 4.0], Outcome::Pending).unwrap();
+    optimizer.tell(&[1.0, 3.0], 7.0).unwrap();
+    let rows = optimizer.observations();
+    assert_eq!((rows.len(), rows[0].outcome, &rows[0].point), (1, Outcome::Done(7.0), &vec![1.0, 0.0]));
+}
+
+#[test]
+fn pending_rows_change_nothing_about_random_trees_and_a_batch_is_proposed_by_one_forest() {
+    let mut builder = Problem::builder("random trees");
+    for name in ["a", "b", "c"] {
+        builder = builder.variable(Variable::continuous(name, 0.0, 1.0));
+    }
+    let mut settings = Settings::default();
+    settings.trees.min_data_in_leaf = 2;
+    settings.trees.bagging_fraction = 0.6;
+    settings.trees.bagging_freq = 1;
+    settings.trees.extra_trees = true;
+    let mut optimizer = Optimizer::new(builder.settings(settings).build().unwrap());
+    for _ in 0..25 {
+        let x = optimizer.ask().unwrap().point;
+        optimizer.tell(&x, (x[0] - 0.3).powi(2) + x[1] * x[2]).unwrap();
+    }
+    let surrogate = optimizer.surrogate().unwrap();
+    let (forest, domains) = (&surrogate.trees().forest, optimizer.problem().domains());
+    let batch = optimizer.ask_many(4, &Context::default()).unwrap();
+    let mut single = optimizer.clone();
+    for suggestion in &batch {
+        assert_eq!(&single.ask().unwrap(), suggestion);
+        // The optimal region is a cell of these trees and of no others.
+        assert_eq!(suggestion.proof.as_ref().unwrap().region, forest.cell(&domains, &suggestion.point));
+        single.tell_outcome(&suggestion.point, Outcome::Pending).unwrap();
+        let believing = single.surrogate().unwrap();
+        assert_eq!(&believing.trees().forest, forest);
+        let (before, after) = (surrogate.process(), believing.process());
+        assert_eq!(before.hyperparameters(), after.hyperparameters());
+        let x = &suggestion.point;
+        assert!(after.posterior(x).variance < before.posterior(x).variance);
+    }
+}
+
+#[test]
+fn the_exported_instance_states_the_problem_that_is_asked() {
+    let optimizer = after(mixed(9), 12);
+    let surrogate = optimizer.surrogate().unwrap();
+    let (asked, exported) = (surrogate.acquisition(), surrogate.instance().problem().unwrap());
+    assert_eq!((&asked.domains, &asked.forest), (&exported.domains, &exported.forest));
+    assert_eq!((asked.excluded.len(), &asked.agreement), (0, &exported.agreement));
+    let suggestion = optimizer.ask().unwrap();
+    let bound = suggestion.proof.unwrap().bound;
+    for x in optimizer.observations().iter().map(|row| &row.point) {
+        let (a, b, c) = (asked.evaluate(x), exported.evaluate(x), surrogate.evaluate(x).unwrap());
+        for (other, tolerance) in [(b, 1e-9), (c, 1e-7)] {
+            assert!((a.mean - other.mean).abs() < tolerance && (a.value - other.value).abs() < tolerance);
+        }
+        assert!(a.value >= bound - 1e-9);
+    }
+    let mut pending = optimizer.clone();
+    pending.tell_outcome(&suggestion.point, Outcome::Pending).unwrap();
+    let stated = pending.surrogate().unwrap();
+    assert_eq!(stated.acquisition().excluded, [asked.forest.cell(&asked.domains, &suggestion.point)]);
+    assert_eq!(stated.instance(), surrogate.instance(), "an instance is what the measured rows say");
+}
+
+#[test]
 fn only_failures_so_far_still_give_a_new_feasible_point() {
     let mut optimizer = Optimizer::new(mixed(2));
     for _ in 0..8 {
@@ -153,13 +245,13 @@ fn only_failures_so_far_still_give_a_new_feasible_point() {
 #[test]
 fn maximising_is_minimising_the_negative() {
     let run = |goal: Goal, sign: f64| {
-        let mut problem = Problem::builder("goal")
+        let problem = Problem::builder("goal")
             .objective("y", goal)
             .variable(Variable::continuous("x", 0.0, 1.0))
             .variable(Variable::continuous("z", 0.0, 1.0))
             .build()
+            .and_then(|problem| problem.adjusted(|settings| settings.seed = 11))
             .unwrap();
-        problem.settings.seed = 11;
         let mut optimizer = Optimizer::new(problem);
         for _ in 0..12 {
             let x = optimizer.ask().unwrap().point;
@@ -185,9 +277,10 @@ fn a_small_discrete_space_runs_out_with_a_clear_error() {
         .build()
         .unwrap();
     let mut optimizer = Optimizer::new(problem);
-    for _ in 0..4 {
-        let x = optimizer.ask().unwrap().point;
-        optimizer.tell_outcome(&x, Outcome::Pending).unwrap();
+    let all = optimizer.ask_many(usize::MAX, &Context::default()).unwrap();
+    assert_eq!(all.len(), 4);
+    for suggestion in all {
+        optimizer.tell_outcome(&suggestion.point, Outcome::Pending).unwrap();
     }
     match optimizer.ask() {
         Err(EngineError::SpaceExhausted) => {}
@@ -255,7 +348,7 @@ fn constrained_suggestions_are_feasible_as_printed() {
         // Through text and back: what is printed is what was checked.
         let x: Vec<f64> = optimizer
             .problem()
-            .variables
+            .variables()
             .iter()
             .zip(&suggestion.point)
             .map(|(v, &value)| v.parse_value(&v.format_value(value)).unwrap())

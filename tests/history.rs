@@ -223,10 +223,10 @@ fn the_best_row_is_the_first_of_the_best_in_the_problems_direction() {
     let text = "x,n,head,cost\n1,1,flat,2\n2,1,flat,1\n3,1,flat,1\n4,99,flat,0\n5,1,flat,\n";
     let minimize = problem();
     let history = History::from_bytes(text.as_bytes(), &minimize).unwrap();
-    assert_eq!(history.best(&minimize).unwrap().line, 3);
+    assert_eq!(history.best(&minimize).unwrap().row, 1);
     let maximize = Problem::from_text(Path::new("p.toml"), &PROBLEM.replace("minimize", "maximize")).unwrap();
     let history = History::from_bytes(text.as_bytes(), &maximize).unwrap();
-    assert_eq!(history.best(&maximize).unwrap().line, 2);
+    assert_eq!(history.best(&maximize).unwrap().row, 0);
     assert!(History::new().best(&maximize).is_none());
 }
 
@@ -234,8 +234,8 @@ fn the_best_row_is_the_first_of_the_best_in_the_problems_direction() {
 fn a_history_in_code_is_judged_like_a_file() {
     let problem = problem();
     let mut history = History::new();
-    history.push(&problem, &[1.0, 1.0, 0.0], Outcome::Done(2.0));
-    history.push(&problem, &[1.0, 99.0, 0.0], Outcome::Done(1.0));
+    history.push(&problem, &[1.0, 1.0, 0.0], Outcome::Done(2.0)).unwrap();
+    history.push(&problem, &[1.0, 99.0, 0.0], Outcome::Done(1.0)).unwrap();
     let text = "x,n,head,cost\n1,1,flat,2\n1,99,flat,1\n";
     let read = History::from_bytes(text.as_bytes(), &problem).unwrap();
     for (made, read) in history.rows.iter().zip(&read.rows) {
@@ -284,6 +284,28 @@ proptest! {
         let read = file.read(&problem).unwrap().rows;
         let read: Vec<(Vec<f64>, Outcome)> = read.into_iter().skip(skip).map(|row| (row.point, row.outcome)).collect();
         assert_eq!(read, rows);
+    }
+
+    /// Planned, resolved and repeated in any order: the file and the history in memory are the same table after every step.
+    #[test]
+    fn results_find_their_pending_rows_in_memory_as_in_a_file(
+        told in proptest::collection::vec((1_u8..4, 0_u8..3, outcome()), 1..12),
+    ) {
+        const HIERARCHY: &str = "[objective]\nname = \"cost\"\ngoal = \"minimize\"\n[variables]\n\
+            layers = { type = \"integer\", bounds = [1, 3] }\n\
+            second = { type = \"integer\", bounds = [0, 2], active_if = \"layers >= 2\", inactive_value = 0 }\n";
+        let problem = Problem::from_text(Path::new("p.toml"), HIERARCHY).unwrap();
+        let (_folder, file) = file("");
+        let mut memory = History::new();
+        let known = |history: &History| -> Vec<(Vec<f64>, Outcome)> {
+            history.rows.iter().map(|row| (row.point.clone(), row.outcome)).collect()
+        };
+        for (layers, second, outcome) in told {
+            let point = [f64::from(layers), f64::from(second)];
+            memory.record(&problem, &point, outcome).unwrap();
+            let written = file.record(&problem, &point, outcome).unwrap();
+            assert_eq!(known(&memory), known(&written));
+        }
     }
 
     /// Any bytes at all: an error or a history, never a crash; and what is accepted survives a write.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use leafgp::engine::{Context, EngineError, Optimizer, Surrogate, TrainingSet};
+use leafgp::engine::{Context, EngineError, Optimizer, Surrogate};
 use leafgp::history::{History, csv_text};
 use leafgp::problem::{Problem, ProblemBuilder, Variable};
 use leafgp::solver::search::Status;
@@ -97,8 +97,7 @@ fn suggest(optimizer: &mut Optimizer, n: usize, check: &dyn Fn(&Printed) -> Resu
         assert!(observations.iter().all(|o| o.point != suggestion.point) || suggestion.proof.is_some());
         if let Some(proof) = &suggestion.proof {
             let start = Instant::now();
-            let training = TrainingSet::new(optimizer.problem(), &observations);
-            Surrogate::fit(optimizer.problem(), &training, observations.len()).unwrap();
+            Surrogate::of(optimizer.problem(), &observations).unwrap();
             times.apart_from_fit.push(asked.saturating_sub(start.elapsed()));
             proved += usize::from(proof.status == Status::Optimal);
             assert!(proof.region.contains(&suggestion.point));
@@ -111,7 +110,7 @@ fn suggest(optimizer: &mut Optimizer, n: usize, check: &dyn Fn(&Printed) -> Resu
     let at = |share: usize| sorted.get(sorted.len() * share / 100).map_or(0.0, Duration::as_secs_f64);
     println!(
         "{}: {n} suggestions in {:.2} s; apart from the fit median {:.4} s, p95 {:.4} s; {proved} of {} proved optimal",
-        optimizer.problem().name,
+        optimizer.problem().name(),
         times.total.as_secs_f64(),
         at(50),
         at(95),
@@ -122,11 +121,11 @@ fn suggest(optimizer: &mut Optimizer, n: usize, check: &dyn Fn(&Printed) -> Resu
 
 /// A first design of 30 points, then `n` suggestions.
 fn design_then_suggest(problem: Problem, n: usize, check: &dyn Fn(&Printed) -> Result<(), String>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(problem.settings.seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(problem.settings().seed);
     let start = Instant::now();
     let limits = leafgp::solver::constraints::Limits::default();
-    let points = problem.constraints.design(30, &[], &problem.log_scale(), &mut rng, limits);
-    println!("{}: first design of 30 in {:.2} s", problem.name, start.elapsed().as_secs_f64());
+    let points = problem.constraints().design(30, &[], &problem.log_scale(), &mut rng, limits);
+    println!("{}: first design of 30 in {:.2} s", problem.name(), start.elapsed().as_secs_f64());
     assert_eq!(points.len(), 30);
     let mut optimizer = Optimizer::new(problem);
     for (i, x) in points.iter().enumerate() {
@@ -305,7 +304,7 @@ fn the_independent_checkers_can_fail() {
     cells[3].1 = "299".into();
     assert!(check_ordered(&Printed(cells.into_iter().collect())).is_err());
     let network = file("cifar-nas.toml");
-    let design = network.constraints.design(
+    let design = network.constraints().design(
         1,
         &[],
         &network.log_scale(),
@@ -459,10 +458,12 @@ fn reason(result: Result<leafgp::engine::Suggestion, EngineError>) -> String {
 }
 
 /// A problem of its own: with measured rows, the question is asked by the search at its cells.
-fn measured(mut problem: Problem, time_limit: f64) -> Optimizer {
-    problem.settings.solver.time_limit = time_limit;
-    problem.settings.design.initial = 8;
-    let mut optimizer = Optimizer::new(problem);
+fn measured(problem: Problem, time_limit: f64) -> Optimizer {
+    let problem = problem.adjusted(|settings| {
+        settings.solver.time_limit = time_limit;
+        settings.design.initial = 8;
+    });
+    let mut optimizer = Optimizer::new(problem.unwrap());
     for i in 0..12 {
         let x: Vec<f64> = (0..12).map(|j| f64::from((i * 5 + j * 3) % 11) / 5.5 - 1.0).collect();
         optimizer.tell(&x, x[0] + 0.3 * x[5]).unwrap();
@@ -488,16 +489,14 @@ fn an_interrupt_reaches_into_the_constraints() {
 
 #[test]
 fn the_time_limit_reaches_into_the_constraints() {
-    let mut first = endless();
-    first.settings.solver.time_limit = 0.15;
+    let first = endless().adjusted(|settings| settings.solver.time_limit = 0.15).unwrap();
     for optimizer in [Optimizer::new(first), measured(endless(), 0.15)] {
         let why = reason(optimizer.ask());
         assert!(why.contains("time limit") || why.contains("time_limit"), "{why}");
     }
     // The projection has a little time of its own, then the search's point stands.
-    let mut problem = reverse_convex();
-    problem.settings.solver.time_limit = 1e-6;
-    let mut optimizer = Optimizer::new(problem);
+    let problem = reverse_convex().adjusted(|settings| settings.solver.time_limit = 1e-6);
+    let mut optimizer = Optimizer::new(problem.unwrap());
     for i in 0..6 {
         let x: Vec<f64> = (0..60).map(|j| if (j + i * 10) % 60 < 20 { 1.0 } else { 0.0 }).collect();
         optimizer.tell(&x, f64::from(i)).unwrap();

@@ -47,30 +47,30 @@ gap = 0
 #[test]
 fn every_part_of_a_problem_file_arrives() {
     let problem = problem(EVERYTHING);
-    assert_eq!((problem.name.as_str(), problem.objective.name.as_str()), ("everything", "cost of it"));
-    assert_eq!(problem.objective.goal, Goal::Maximize);
-    let kinds: Vec<&Kind> = problem.variables.iter().map(|v| &v.kind).collect();
+    assert_eq!((problem.name(), problem.objective().name.as_str()), ("everything", "cost of it"));
+    assert_eq!(problem.objective().goal, Goal::Maximize);
+    let kinds: Vec<&Kind> = problem.variables().iter().map(|v| &v.kind).collect();
     assert_eq!(kinds[0], &Kind::Continuous { lower: -1.0, upper: 2.5 });
     assert_eq!(kinds[2], &Kind::Integer { lower: 1.0, upper: 99.0 });
     assert_eq!(kinds[3], &Kind::Binary);
     assert_eq!(kinds[4], &Kind::Discrete(vec![0.0, 12.5, 24.0, 48.0]));
-    assert_eq!(problem.variables[5].levels(), ["flat", "6", "0.0", "true", "a, \"b\""]);
+    assert_eq!(problem.variables()[5].levels(), ["flat", "6", "0.0", "true", "a, \"b\""]);
     let grid: Vec<String> = match &problem.domains()[6] {
         Domain::Grid(grid) => {
-            (0..grid.count()).map(|k| problem.variables[6].format_value(grid.value(k))).collect()
+            (0..grid.count()).map(|k| problem.variables()[6].format_value(grid.value(k))).collect()
         }
         other => panic!("{other:?}"),
     };
     assert_eq!(grid, ["0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5", "0.55", "0.6"]);
     assert_eq!(problem.domains()[7].within(11.0, 29.0), Some((20.0, 20.0)));
-    assert_eq!(problem.variables[1].scale, Scale::Log);
-    assert_eq!(problem.variables[1].unit.as_deref(), Some("1/s"));
+    assert_eq!(problem.variables()[1].scale, Scale::Log);
+    assert_eq!(problem.variables()[1].unit.as_deref(), Some("1/s"));
     assert_eq!(problem.log_scale().iter().filter(|&&log| log).count(), 1);
-    assert_eq!(problem.variables[8].active_if.as_deref(), Some("n >= 2"));
-    assert_eq!(problem.variables[8].inactive_value, 3.0);
-    assert_eq!(problem.variables[4].inactive_value, 48.0, "a list rests at the value listed first");
-    assert_eq!(problem.variables[9].inactive_value, 7.0);
-    let settings = &problem.settings;
+    assert_eq!(problem.variables()[8].active_if.as_deref(), Some("n >= 2"));
+    assert_eq!(problem.variables()[8].inactive_value, 3.0);
+    assert_eq!(problem.variables()[4].inactive_value, 48.0, "a list rests at the value listed first");
+    assert_eq!(problem.variables()[9].inactive_value, 7.0);
+    let settings = problem.settings();
     assert_eq!((settings.seed, settings.kappa), (7, 2.0));
     assert_eq!(
         (settings.trees.n_trees, settings.trees.max_depth, settings.trees.learning_rate),
@@ -79,7 +79,7 @@ fn every_part_of_a_problem_file_arrives() {
     assert_eq!((settings.solver.node_limit, settings.solver.gap), (Some(1000), 0.0));
     assert_eq!(settings.solver.time_limit, 100.0);
     assert_eq!(settings.design.initial, 5);
-    let names: Vec<&str> = (0..problem.constraints.len()).map(|i| problem.constraints.name(i)).collect();
+    let names: Vec<&str> = (0..problem.constraints().len()).map(|i| problem.constraints().name(i)).collect();
     assert_eq!(names.len(), 5, "whole define, two hierarchies, two constraints: {names:?}");
     assert_eq!(&names[3..], ["x <= `flow rate`", "`if` == 1 implies head == 'flat'"]);
 }
@@ -88,9 +88,9 @@ fn every_part_of_a_problem_file_arrives() {
 fn inactive_variables_rest_at_their_value() {
     let problem = problem(EVERYTHING);
     let mut point = vec![0.0, 1e-3, 1.0, 0.0, 0.0, 0.0, 0.1, 10.0, 5.0, 3.0];
-    problem.constraints.deactivate(&mut point);
+    problem.constraints().deactivate(&mut point);
     assert_eq!(&point[8..], [3.0, 7.0]);
-    assert!(problem.constraints.is_feasible(&point, Tolerance::Produce));
+    assert!(problem.constraints().is_feasible(&point, Tolerance::Produce));
 }
 
 #[test]
@@ -122,11 +122,11 @@ fn the_same_problem_in_code_and_in_a_file() {
         k = "twice + n <= 6"
         "#,
     );
-    assert_eq!(built.variables, read.variables);
-    assert_eq!(built.settings, read.settings);
-    assert_eq!(built.objective, read.objective);
+    assert_eq!(built.variables(), read.variables());
+    assert_eq!(built.settings(), read.settings());
+    assert_eq!(built.objective(), read.objective());
     for point in [[1.0, 2.0, 0.0, 0.0], [1.0, 3.0, 0.0, 0.0], [2.0, 2.0, 1.0, 1.0], [2.0, 3.0, 1.0, 1.0]] {
-        let violated = |p: &Problem| p.constraints.violations(&point, Tolerance::Produce);
+        let violated = |p: &Problem| p.constraints().violations(&point, Tolerance::Produce);
         assert_eq!(violated(&built), violated(&read), "{point:?}");
     }
 }
@@ -168,15 +168,15 @@ fn json_values_keep_their_kind() {
         r#"{"x":0.30000000000000004,"rate":0.001,"n":42,"if":1,"dose":12.5,"head":"6","share":0.15,"tens":20.0,"flow rate":0.0,"late":3.0}"#
     );
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for (variable, x) in problem.variables.iter().zip(point) {
+    for (variable, x) in problem.variables().iter().zip(point) {
         assert_eq!(variable.from_json(&parsed[&variable.name]).unwrap(), x, "{}", variable.name);
     }
-    let head = &problem.variables[5];
+    let head = &problem.variables()[5];
     assert_eq!(head.from_json(&serde_json::json!(6)).unwrap(), 1.0);
     assert_eq!(head.from_json(&serde_json::json!(true)).unwrap(), 3.0);
     assert!(head.from_json(&serde_json::Value::Null).is_err());
-    assert!(problem.variables[0].from_json(&serde_json::json!("abc")).is_err());
-    assert_eq!(problem.variables[3].from_json(&serde_json::json!(true)).unwrap(), 1.0);
+    assert!(problem.variables()[0].from_json(&serde_json::json!("abc")).is_err());
+    assert_eq!(problem.variables()[3].from_json(&serde_json::json!(true)).unwrap(), 1.0);
 }
 
 proptest! {
@@ -189,7 +189,7 @@ proptest! {
     ) {
         let problem = problem(EVERYTHING);
         for (i, value) in [(0, x), (5, level as f64), (2, n)] {
-            let variable = &problem.variables[i];
+            let variable = &problem.variables()[i];
             assert_eq!(variable.parse_value(&variable.format_value(value)), Ok(value));
             assert_eq!(variable.from_json(&variable.to_json(value)), Ok(value));
         }
@@ -232,9 +232,9 @@ fn the_papers_problem_files_are_read() {
     {
         let problem = Problem::from_file(&shared.join(format!("problems/{name}.toml")))
             .unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!((problem.name.as_str(), problem.variables.len()), (name, variables));
-        assert_eq!(problem.constraints.len(), constraints, "{name}");
-        assert!(problem.warnings.is_empty());
+        assert_eq!((problem.name(), problem.variables().len()), (name, variables));
+        assert_eq!(problem.constraints().len(), constraints, "{name}");
+        assert!(problem.warnings().is_empty());
     }
 }
 
@@ -243,8 +243,35 @@ fn the_example_holds_the_literature_optimum() {
     let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/pressure-vessel.toml"));
     let problem = Problem::from_file(file).unwrap_or_else(|e| panic!("{e}"));
     let optimum = [13.0, 7.0, 42.0984455958549, 176.6365958424394];
-    assert!(problem.constraints.is_feasible(&optimum, Tolerance::Judge));
+    assert!(problem.constraints().is_feasible(&optimum, Tolerance::Judge));
     assert!(
-        !problem.constraints.is_feasible(&[12.0, 7.0, 42.0984455958549, 176.6365958424394], Tolerance::Judge)
+        !problem
+            .constraints()
+            .is_feasible(&[12.0, 7.0, 42.0984455958549, 176.6365958424394], Tolerance::Judge)
     );
+}
+
+#[test]
+fn a_point_is_read_from_json_whole_or_not_at_all() {
+    use serde_json::{Value, json};
+
+    let problem = Problem::builder("p")
+        .variable(Variable::integer("layers", 1, 3))
+        .variable(Variable::continuous("second", 0.0, 5.0).active_if("layers >= 2", 0.0))
+        .variable(Variable::categorical("head", ["flat", "round"]))
+        .build()
+        .unwrap();
+    let read = |value: Value| problem.point_from_json(value.as_object().unwrap());
+    let point = vec![2.0, 1.5, 1.0];
+    assert_eq!(read(Value::Object(problem.point_to_json(&point))), Ok(point));
+    for (bad, expected) in [
+        (json!({ "layers": 2, "head": "flat" }), "no \"second\""),
+        (json!({ "layers": 2, "second": "much", "head": "flat" }), "\"second\": \"much\" is no number"),
+        (json!({ "layers": 2, "second": null, "head": "flat" }), "\"second\": null"),
+        (json!({ "layers": 2, "second": 1, "head": "square" }), "square"),
+        (json!({ "layers": 2, "second": 1, "head": "flat", "third": 1 }), "\"third\", which is no variable"),
+    ] {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

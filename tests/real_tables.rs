@@ -23,7 +23,7 @@ fn optimizer(shared: &Path, name: &str) -> Optimizer {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/problems/{name}.toml"));
     let problem = Problem::from_file(&file).unwrap();
     let history = History::read(&shared.join(format!("data/real/{name}.csv")), &problem).unwrap();
-    Optimizer::with_history(problem, &history)
+    Optimizer::with_history(problem, &history).unwrap()
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn suggestions_are_proved_feasible_and_reproducible() {
         let proof = suggestion.proof.as_ref().expect("a model");
         assert_eq!(proof.status, Status::Optimal, "{name}");
         assert!(proof.gap <= 1e-4 && proof.bound <= proof.acquisition, "{name}: {proof:?}");
-        assert!(optimizer.problem().constraints.is_feasible(&suggestion.point, Tolerance::Produce));
+        assert!(optimizer.problem().constraints().is_feasible(&suggestion.point, Tolerance::Produce));
         assert_eq!(optimizer.ask().unwrap(), suggestion, "{name}");
-        let mut one_thread = optimizer.problem().clone();
-        one_thread.settings.solver.threads = 1;
+        let one_thread =
+            optimizer.problem().clone().adjusted(|settings| settings.solver.threads = 1).unwrap();
         let history = optimizer.observations().to_vec();
         let mut single = Optimizer::new(one_thread);
         for row in history {

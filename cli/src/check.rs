@@ -12,6 +12,7 @@ use super::args::{CheckArgs, Common, Format, SolverArgs};
 use super::failure::Failure;
 use super::inputs::{history_file, read_history, read_problem};
 use super::output::Output;
+use super::suggest::best_to_json;
 use leafgp::history::{History, Outcome, Row};
 use leafgp::problem::{Problem, format_number};
 
@@ -85,9 +86,9 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
 }
 
 fn decide(problem: &Problem) -> Feasibility {
-    let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
+    let limit = Duration::from_secs_f64(problem.settings().solver.time_limit);
     let limits = Limits { deadline: Instant::now().checked_add(limit), ..Limits::default() };
-    let constraints = &problem.constraints;
+    let constraints = problem.constraints();
     match constraints.decide(&Region::full(constraints.domains()), limits.clone()) {
         Decision::Feasible(point) => Feasibility::Point(point),
         Decision::Infeasible => {
@@ -103,9 +104,9 @@ fn decide(problem: &Problem) -> Feasibility {
 
 /// Constraints that exclude no point: likely a slip of the pen.
 fn idle_constraints(problem: &Problem) -> Vec<String> {
-    let constraints = &problem.constraints;
+    let constraints = problem.constraints();
     // The user's own come last, after whole-valued quantities and hierarchies, which may well exclude nothing.
-    let first = constraints.len() - problem.expressions.len();
+    let first = constraints.len() - problem.expressions().len();
     let always = constraints.always_true();
     let limits =
         Limits { nodes: IDLE_NODES, deadline: Instant::now().checked_add(IDLE_TIME), ..Limits::default() };
@@ -125,7 +126,7 @@ fn idle_constraints(problem: &Problem) -> Vec<String> {
 }
 
 fn names(problem: &Problem, constraints: &[usize]) -> Vec<String> {
-    constraints.iter().map(|&i| format!("{:?}", problem.constraints.name(i))).collect()
+    constraints.iter().map(|&i| format!("{:?}", problem.constraints().name(i))).collect()
 }
 
 fn write_text(
@@ -134,7 +135,7 @@ fn write_text(
     feasibility: &Feasibility,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let Problem { name, objective, variables, constraints, .. } = problem;
+    let (name, objective, variables) = (problem.name(), problem.objective(), problem.variables());
     writeln!(output, "{name}: {} {}", objective.goal.as_str(), objective.name)?;
     let width = variables.iter().map(|v| v.name.chars().count()).max().unwrap_or(0);
     for variable in variables {
@@ -144,7 +145,7 @@ fn write_text(
         });
         writeln!(output, "  {:width$}  {}{unit}{condition}", variable.name, variable.expected())?;
     }
-    let count = constraints.len();
+    let count = problem.constraints().len();
     writeln!(output, "{count} constraint{}", if count == 1 { "" } else { "s" })?;
     match feasibility {
         Feasibility::Point(point) => {
@@ -176,24 +177,18 @@ fn write_history(problem: &Problem, history: &History, output: &mut Output) -> R
             writeln!(output, "  row {} (line {}): {fault}", i + 1, row.line)?;
         }
     }
-    if let Some((i, row, value)) = best(problem, history) {
-        let name = &problem.objective.name;
-        writeln!(output, "best: {name} = {} in row {} (line {})", format_number(value), i + 1, row.line)?;
+    if let Some(best) = history.best(problem) {
+        let (name, value) = (&problem.objective().name, format_number(best.value));
+        let line = history.rows[best.row].line;
+        writeln!(output, "best: {name} = {value} in row {} (line {line})", best.row + 1)?;
     }
     Ok(())
-}
-
-/// The best row with its index and value.
-fn best<'h>(problem: &Problem, history: &'h History) -> Option<(usize, &'h Row, f64)> {
-    let row = history.best(problem)?;
-    let index = history.rows.iter().position(|other| std::ptr::eq(other, row))?;
-    Some((index, row, row.value()?))
 }
 
 /// What keeps a row from being a feasible experiment.
 fn faults(problem: &Problem, row: &Row) -> Vec<String> {
     let outside: Vec<String> = problem
-        .variables
+        .variables()
         .iter()
         .zip(&row.point)
         .filter(|(variable, x)| !variable.domain().contains(**x))
@@ -204,11 +199,11 @@ fn faults(problem: &Problem, row: &Row) -> Vec<String> {
     if !outside.is_empty() {
         return outside;
     }
-    let violations = problem.constraints.violations(&row.point, Tolerance::Judge);
+    let violations = problem.constraints().violations(&row.point, Tolerance::Judge);
     violations
         .into_iter()
         .map(|violation| {
-            let name = problem.constraints.name(violation.constraint);
+            let name = problem.constraints().name(violation.constraint);
             let amount = if violation.amount.is_finite() {
                 format!(" by {}", format_number(violation.amount))
             } else {
@@ -230,7 +225,7 @@ fn to_json(
             (json!(true), json!(problem.point_to_json(point)), json!([]), Value::Null)
         }
         Feasibility::Conflict { constraints, integrality } => {
-            let names: Vec<&str> = constraints.iter().map(|&i| problem.constraints.name(i)).collect();
+            let names: Vec<&str> = constraints.iter().map(|&i| problem.constraints().name(i)).collect();
             let reason = integrality.then_some("integrality");
             (json!(false), Value::Null, json!(names), json!(reason))
         }
@@ -253,15 +248,13 @@ fn to_json(
             })
         })
         .collect();
-    let best = history.and_then(|history| best(problem, history)).map(
-        |(i, row, value)| json!({ "row": i + 1, "point": problem.point_to_json(&row.point), "value": value }),
-    );
-    let mut warnings = problem.warnings.clone();
+    let best = history.and_then(|history| history.best(problem)).map(|best| best_to_json(problem, &best));
+    let mut warnings = problem.warnings().to_vec();
     warnings.extend(idle.iter().cloned());
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
     json!({
-        "name": problem.name, "objective": problem.objective.name, "goal": problem.objective.goal.as_str(),
-        "variables": problem.variables.len(), "constraints": problem.constraints.len(),
+        "name": problem.name(), "objective": problem.objective().name, "goal": problem.objective().goal.as_str(),
+        "variables": problem.variables().len(), "constraints": problem.constraints().len(),
         "feasible": feasible, "point": point, "conflict": conflict, "reason": reason,
         "rows": rows, "best": best, "warnings": warnings,
     })

@@ -19,7 +19,7 @@ pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> R
     let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
     let history = read_history(&file, &problem, output)?;
-    let optimizer = Optimizer::with_history(problem, &history);
+    let optimizer = Optimizer::with_history(problem, &history)?;
     let in_file = |e: &dyn std::fmt::Display| Failure::Input(format!("{}: {e}", file.path().display()));
     if let Some(path) = &args.model {
         let trees = read_trees(path)?;

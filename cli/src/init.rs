@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_template_is_a_valid_problem() {
         let problem = Problem::from_text(Path::new("template.toml"), TEMPLATE).unwrap();
-        assert!(problem.warnings.is_empty(), "{:?}", problem.warnings);
-        assert!(problem.variables.len() >= 5 && !problem.constraints.is_empty());
+        assert!(problem.warnings().is_empty(), "{:?}", problem.warnings());
+        assert!(problem.variables().len() >= 5 && !problem.constraints().is_empty());
     }
 }

@@ -15,12 +15,22 @@ pub(super) fn read_problem(
     solver: &SolverArgs,
     output: &mut Output,
 ) -> Result<Problem, Failure> {
-    let mut problem = Problem::from_file(file)?;
-    for warning in &problem.warnings {
+    let problem = Problem::from_file(file)?;
+    for warning in problem.warnings() {
         output.warning(&format!("{}: {warning}", file.display()));
     }
-    override_settings(&mut problem.settings, common, solver)?;
-    Ok(problem)
+    with_overrides(problem, common, solver)
+}
+
+/// The problem with the command line's settings over its own.
+pub(super) fn with_overrides(
+    problem: Problem,
+    common: &Common,
+    solver: &SolverArgs,
+) -> Result<Problem, Failure> {
+    let mut settings = problem.settings().clone();
+    override_settings(&mut settings, common, solver)?;
+    Ok(problem.with_settings(settings)?)
 }
 
 /// Settings of the command line win.

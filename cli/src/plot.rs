@@ -11,7 +11,7 @@ use super::args::{
     PlotSurfaceArgs, SolverArgs,
 };
 use super::failure::Failure;
-use super::inputs::{history_file, override_settings, read_history, read_problem};
+use super::inputs::{history_file, read_history, read_problem, with_overrides};
 use super::output::Output;
 use leafgp::engine::{Optimizer, Purpose, model_quality, permutation_importances, stream, uniform};
 use leafgp::file::write_whole;
@@ -54,28 +54,24 @@ fn size(picture: &PictureArgs, usual: Size) -> Option<Size> {
 }
 
 fn title(picture: &PictureArgs, problem: &Problem) -> String {
-    picture.title.clone().unwrap_or_else(|| problem.name.clone())
+    picture.title.clone().unwrap_or_else(|| problem.name().to_owned())
 }
 
 fn surface(args: &PlotSurfaceArgs, common: &Common, output: &mut Output) -> Result<String, Failure> {
     let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
     let problem = match (&args.file, function) {
         (Some(file), _) => read_problem(file, common, &args.solver, output)?,
-        (None, Some(function)) => {
-            let mut problem = function.problem()?;
-            override_settings(&mut problem.settings, common, &args.solver)?;
-            problem
-        }
+        (None, Some(function)) => with_overrides(function.problem()?, common, &args.solver)?,
         (None, None) => unreachable!("one of them is required"),
     };
     if let Some(function) = function {
         function.check_fits(&problem).map_err(Failure::Input)?;
     }
     let history = surface_history(args, function, &problem, output)?;
-    if problem.variables.len() < 2 {
+    if problem.variables().len() < 2 {
         return Err(Failure::Input("a surface needs two variables; the problem has one".into()));
     }
-    let optimizer = Optimizer::with_history(problem.clone(), &history);
+    let optimizer = Optimizer::with_history(problem.clone(), &history)?;
     let best = optimizer.best();
     // Before any work: are the names and values right?
     let chosen = [
@@ -105,15 +101,15 @@ fn surface(args: &PlotSurfaceArgs, common: &Common, output: &mut Output) -> Resu
     });
     for (i, value) in fixed {
         if i == x || i == y {
-            let name = &problem.variables[i].name;
+            let name = &problem.variables()[i].name;
             return Err(Failure::Input(format!("--at {name}: the variable is an axis of the surface")));
         }
         at[i] = value;
     }
-    problem.constraints.deactivate(&mut at);
+    problem.constraints().deactivate(&mut at);
     if let Some(point) = suggested {
         let text: Vec<String> = problem
-            .variables
+            .variables()
             .iter()
             .zip(&point)
             .map(|(v, &x)| format!("{} = {}", v.name, v.format_value(x)))
@@ -140,12 +136,14 @@ fn surface_history(
     output: &mut Output,
 ) -> Result<History, Failure> {
     if let (Some(n), Some(function)) = (args.sample, function) {
-        let full = Region::full(problem.constraints.domains());
-        let mut rng = stream(problem.settings.seed, Purpose::Initial, 0);
+        let full = Region::full(problem.constraints().domains());
+        let mut rng = stream(problem.settings().seed, Purpose::Initial, 0);
         let mut history = History::new();
         for _ in 0..n {
             let point = uniform(problem, &full, &mut rng);
-            history.push(problem, &point, Outcome::Done(function.evaluate(&point)));
+            history
+                .push(problem, &point, Outcome::Done(function.evaluate(&point)))
+                .map_err(Failure::input)?;
         }
         return Ok(history);
     }
@@ -167,11 +165,11 @@ fn axes(
 ) -> Result<(usize, usize), Failure> {
     if let [Some(x), Some(y)] = chosen {
         if x == y {
-            return Err(Failure::Input(format!("--x and --y are both {:?}", problem.variables[x].name)));
+            return Err(Failure::Input(format!("--x and --y are both {:?}", problem.variables()[x].name)));
         }
         return Ok((x, y));
     }
-    let mut order: Vec<usize> = (0..problem.variables.len()).collect();
+    let mut order: Vec<usize> = (0..problem.variables().len()).collect();
     if order.len() > 2 {
         let quality = model_quality(problem, optimizer.observations(), None)?;
         let gain = |i: usize| quality.importances[i].gain;
@@ -191,7 +189,7 @@ fn axes(
 
 fn variable(problem: &Problem, option: &str, name: &str) -> Result<usize, Failure> {
     problem.index_of(name).ok_or_else(|| {
-        let names: Vec<&str> = problem.variables.iter().map(|v| v.name.as_str()).collect();
+        let names: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
         let hint = hint(name, names.iter().copied());
         Failure::Input(format!(
             "{option}: there is no variable {name:?}{hint}; there are {}",
@@ -211,7 +209,7 @@ fn fixed_values(args: &PlotSurfaceArgs, problem: &Problem) -> Result<Vec<(usize,
             return Err(Failure::Input(format!("--at {text}: expected NAME=VALUE")));
         };
         let index = variable(problem, "--at", name)?;
-        let variable = &problem.variables[index];
+        let variable = &problem.variables()[index];
         let refuse = |what: String| Failure::Input(format!("--at {text}: {what}"));
         let value = variable.parse_value(value).map_err(|e| refuse(e.to_string()))?;
         if !variable.domain().contains(value) {
@@ -253,17 +251,17 @@ fn parallel(args: &PlotParallelArgs, common: &Common, output: &mut Output) -> Re
 
 fn importance(args: &PlotImportanceArgs, common: &Common, output: &mut Output) -> Result<String, Failure> {
     let (problem, history) = problem_and_history(&args.problem, common, output)?;
-    let optimizer = Optimizer::with_history(problem, &history);
+    let optimizer = Optimizer::with_history(problem, &history)?;
     let (problem, observations) = (optimizer.problem(), optimizer.observations());
     let quality = model_quality(problem, observations, None)?;
     let shuffled = permutation_importances(problem, observations, SHUFFLES)?;
     let chart = ImportanceChart {
         title: title(&args.picture, problem),
-        names: problem.variables.iter().map(|v| v.name.clone()).collect(),
+        names: problem.variables().iter().map(|v| v.name.clone()).collect(),
         measures: vec![
             ("gain %".into(), quality.importances.iter().map(|i| 100.0 * i.gain).collect()),
             ("splits".into(), quality.importances.iter().map(|i| i.splits as f64).collect()),
-            (format!("error of {} when shuffled", problem.objective.name), shuffled),
+            (format!("error of {} when shuffled", problem.objective().name), shuffled),
         ],
     };
     let usual = Size::new(840.0, 90.0 + 24.0 * chart.names.len() as f64);

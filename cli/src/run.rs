@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Status;
 use super::args::{Common, Format, RunArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, override_settings, read_history, read_problem};
+use super::inputs::{history_file, read_history, read_problem, with_overrides};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -27,15 +27,14 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
     let (mut problem, file) = problem_and_history(args, function, common, output)?;
     if let Some(initial) = args.initial {
-        problem.settings.design.initial = initial;
-        problem.settings.validate()?;
+        problem = problem.adjusted(|settings| settings.design.initial = initial)?;
     }
     file.check_writable(&problem)?;
     let history = read_history(&file, &problem, output)?;
     let interrupt = interrupt::flag();
     let evaluator = evaluator(args, function, &interrupt);
 
-    let mut optimizer = Optimizer::with_history(problem, &history);
+    let mut optimizer = Optimizer::with_history(problem, &history)?;
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
@@ -59,7 +58,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
                 unsaved.len()
             ));
         }
-        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history);
+        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
         let best = optimizer.best().map(|best| best.value);
         let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
         if meter.is_hidden() {
@@ -123,8 +122,7 @@ fn problem_and_history(
             Ok((problem, file))
         }
         (None, Some(function)) => {
-            let mut problem = function.problem()?;
-            override_settings(&mut problem.settings, common, &args.solver)?;
+            let problem = with_overrides(function.problem()?, common, &args.solver)?;
             let path = args
                 .history
                 .history
@@ -154,15 +152,15 @@ fn evaluator(
 fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> Result<(), Failure> {
     let problem = optimizer.problem();
     let mut header = vec!["step"];
-    header.extend(problem.variables.iter().map(|v| v.name.as_str()));
-    header.extend([problem.objective.name.as_str(), "best", "proof", "gap", "nodes", "seconds"]);
+    header.extend(problem.variables().iter().map(|v| v.name.as_str()));
+    header.extend([problem.objective().name.as_str(), "best", "proof", "gap", "nodes", "seconds"]);
     let body: Vec<Vec<String>> = rows
         .iter()
         .map(|StepRow { step, best }| {
             let mut cells = vec![step.number.to_string()];
             cells.extend(
                 problem
-                    .variables
+                    .variables()
                     .iter()
                     .zip(&step.suggestion.point)
                     .map(|(v, &x)| if v.levels().is_empty() { short(x) } else { v.format_value(x) }),
@@ -199,12 +197,12 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
     match optimizer.best() {
         Some(best) => {
             let point: Vec<String> = problem
-                .variables
+                .variables()
                 .iter()
                 .zip(&best.point)
                 .map(|(v, &x)| format!("{} = {}", v.name, v.format_value(x)))
                 .collect();
-            writeln!(output, "best: {} = {} at {}", problem.objective.name, best.value, point.join(", "))?;
+            writeln!(output, "best: {} = {} at {}", problem.objective().name, best.value, point.join(", "))?;
         }
         None => writeln!(output, "no feasible experiment has a value yet")?,
     }

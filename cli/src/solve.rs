@@ -1,7 +1,6 @@
 //! `leafgp solve`: one acquisition problem from a file, to proven optimality.
 
 use std::io::Write;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use leafgp_solver::Range;
@@ -16,6 +15,7 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
+use leafgp::engine::interrupted;
 use leafgp::file::write_whole;
 use leafgp::instance::Instance;
 use leafgp::problem::Settings;
@@ -46,7 +46,7 @@ pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) ->
         Format::Json => output.json(&to_json(&instance, &report))?,
         Format::Table => write_text(&instance, &report, output)?,
     }
-    if interrupt.load(Ordering::Relaxed) {
+    if interrupted(Some(&interrupt)) {
         return Err(Failure::Interrupted(
             "interrupted: the report holds what was found and proved so far".into(),
         ));

@@ -75,7 +75,7 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
     }
     let spec = Spec::from_file(&args.spec)?;
     for problem in &spec.problems {
-        for warning in &problem.problem.warnings {
+        for warning in problem.problem.warnings() {
             output.warning(&format!("{}: {warning}", problem.name));
         }
     }

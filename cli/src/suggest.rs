@@ -1,10 +1,8 @@
 //! `leafgp suggest`: the next experiments.
 
-use std::io::Write;
-use std::sync::atomic::Ordering;
-
 use leafgp_solver::Range;
 use serde_json::{Value, json};
+use std::io::Write;
 
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
@@ -14,8 +12,8 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
-use leafgp::engine::{Best, Context, Optimizer, Suggestion, Surrogate, TrainingSet};
-use leafgp::history::{Outcome, csv_text};
+use leafgp::engine::{Context, EngineError, Optimizer, Suggestion, interrupted as is_raised};
+use leafgp::history::{Best, Outcome, csv_text};
 use leafgp::problem::Problem;
 
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
@@ -30,11 +28,11 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
 
     let mut history = read_history(&file, &problem, output)?;
     let (optimizer, suggestions, interrupted) = loop {
-        let optimizer = Optimizer::with_history(problem.clone(), &history);
+        let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
         let suggestions = optimizer.ask_many(args.n, &context(&meter));
         drop(meter);
-        let interrupted = interrupt.load(Ordering::Relaxed);
+        let interrupted = is_raised(Some(&interrupt));
         let suggestions = match suggestions {
             Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
             suggestions => suggestions?,
@@ -111,7 +109,7 @@ fn write_text(
             writeln!(output, "suggestion {}", number + 1)?;
         }
         let rows: Vec<Vec<String>> = problem
-            .variables
+            .variables()
             .iter()
             .enumerate()
             .map(|(i, variable)| {
@@ -139,7 +137,7 @@ fn write_text(
             Some(proof) => writeln!(
                 output,
                 "predicted {} {} +- {}; {}: no feasible point scores better than {} (this one {}, gap {:.1e})\n",
-                problem.objective.name,
+                problem.objective().name,
                 short(proof.mean),
                 short(proof.std),
                 proof.status,
@@ -154,7 +152,7 @@ fn write_text(
         writeln!(
             output,
             "best so far: {} {} in row {}",
-            problem.objective.name,
+            problem.objective().name,
             short(best.value),
             best.row + 1
         )?;
@@ -164,14 +162,12 @@ fn write_text(
 
 /// Writes the acquisition problem of the next suggestion.
 fn export_instance(optimizer: &Optimizer, path: &std::path::Path) -> Result<(), Failure> {
-    let problem = optimizer.problem();
-    let training = TrainingSet::new(problem, optimizer.observations());
-    if training.y.is_empty() {
-        return Err(Failure::Input(format!(
-            "{}: there is no instance without measured rows",
-            path.display()
-        )));
-    }
-    let surrogate = Surrogate::fit(problem, &training, optimizer.observations().len())?;
-    surrogate.instance(problem, &training).write(path).map_err(Failure::input)
+    let surrogate = match optimizer.surrogate() {
+        Err(EngineError::NoMeasuredRow) => {
+            let message = format!("{}: there is no instance without measured rows", path.display());
+            return Err(Failure::Input(message));
+        }
+        surrogate => surrogate?,
+    };
+    surrogate.instance().write(path).map_err(Failure::input)
 }

@@ -37,8 +37,16 @@ impl ConstraintsBuilder {
     /// Starts from the variables, in the order of points.
     ///
     /// # Errors
-    /// A duplicate name.
+    /// A duplicate name; a domain without a value ([`Domain::check`](crate::Domain::check)); names of levels that are not one for each level.
     pub fn new(variables: Vec<Variable>) -> Result<Self, ExprError> {
+        for Variable { name, domain, level_names } in &variables {
+            let refuse = |message: String| ExprError { message: format!("`{name}`: {message}"), span: 0..0 };
+            domain.check().map_err(|e| refuse(e.to_string()))?;
+            let (names, levels) = (level_names.len(), domain.levels().unwrap_or(0));
+            if names != 0 && names != levels {
+                return Err(refuse(format!("there are {names} names for {levels} levels")));
+            }
+        }
         let scope = Scope::new(variables)?;
         Ok(Self { scope, names: Vec::new(), roots: Vec::new(), hierarchy: Vec::new() })
     }
@@ -84,7 +92,7 @@ impl ConstraintsBuilder {
     /// Makes variable number `variable` hierarchical: where the condition is false it takes `inactive_value`.
     ///
     /// # Errors
-    /// Syntax, unknown names, types; an inactive value outside the variable's domain; a condition that depends on the variable itself,
+    /// No such variable; syntax, unknown names, types; an inactive value outside the variable's domain; a condition that depends on the variable itself,
     /// directly or through the conditions of the variables it reads.
     pub fn active_if(
         &mut self,
@@ -93,8 +101,11 @@ impl ConstraintsBuilder {
         inactive_value: f64,
     ) -> Result<(), ExprError> {
         let parsed = self.scope.condition(condition)?;
-        let domain = &self.scope.domains()[variable];
-        let name = self.scope.variables[variable].name.clone();
+        let Some(Variable { name, domain, .. }) = self.scope.variables.get(variable).cloned() else {
+            let n = self.scope.variables.len();
+            let message = format!("there is no variable number {variable}; there are {n}");
+            return Err(ExprError { message, span: 0..condition.len() });
+        };
         if !domain.contains(inactive_value) {
             let message = format!("the inactive value {inactive_value} of `{name}` is not one of its values");
             return Err(ExprError { message, span: 0..condition.len() });
@@ -153,6 +164,63 @@ impl ConstraintsBuilder {
             hierarchy,
             model,
             pool: Pool::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Just, ProptestConfig, any, prop_oneof, proptest};
+    use proptest::strategy::Strategy;
+
+    use super::ConstraintsBuilder;
+    use crate::{Domain, Limits, Region, Tolerance, Variable};
+
+    fn number() -> impl Strategy<Value = f64> {
+        let special =
+            [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, -0.0, 0.0, 1.0, 3.0, 0.5];
+        prop_oneof![
+            1 => proptest::sample::select(special.to_vec()),
+            1 => any::<f64>(),
+            4 => (-9_i8..9).prop_map(f64::from),
+        ]
+    }
+
+    fn domain() -> impl Strategy<Value = Domain> {
+        prop_oneof![
+            (number(), number()).prop_map(|(lower, upper)| Domain::Continuous { lower, upper }),
+            (number(), number()).prop_map(|(lower, upper)| Domain::Integer { lower, upper }),
+            proptest::collection::vec(number(), 0..4).prop_map(Domain::Discrete),
+            prop_oneof![0_usize..4, Just(usize::MAX)].prop_map(|levels| Domain::Categorical { levels }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        /// Whatever the domains, names and conditions: an error, or a set that answers.
+        #[test]
+        fn no_variables_crash_the_builder(
+            domains in proptest::collection::vec(domain(), 0..4),
+            names in prop_oneof![4 => Just(["a", "b", "c"]), 1 => Just(["a", "a", ""])],
+            levels in 0_usize..4,
+            hierarchy in (0_usize..5, number()),
+            expression in prop_oneof![Just("a <= b"), Just("a * a >= 1 / b"), Just("a == '1'"), Just("a ^ 2 + exp(b) <= c"), Just("(")],
+        ) {
+            let variable = |(domain, name): (Domain, &str)| {
+                let level_names = if domain.is_categorical() { vec!["x".into(); levels] } else { Vec::new() };
+                Variable { name: name.into(), domain, level_names }
+            };
+            let variables = domains.into_iter().zip(names).map(variable).collect();
+            let Ok(mut builder) = ConstraintsBuilder::new(variables) else { return Ok(()) };
+            let _ = builder.constrain("first", expression);
+            let _ = builder.active_if(hierarchy.0, "b >= 1", hierarchy.1);
+            let constraints = builder.build();
+            let full = Region::full(constraints.domains());
+            let limits = Limits { nodes: 50, ..Limits::default() };
+            if let crate::Decision::Feasible(mut x) = constraints.decide(&full, limits) {
+                assert!(constraints.is_feasible(&x, Tolerance::Produce));
+                constraints.deactivate(&mut x);
+            }
         }
     }
 }

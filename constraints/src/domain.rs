@@ -106,7 +106,105 @@ impl Grid {
     }
 }
 
+/// Why a domain was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}; expected {expected}")]
+pub struct DomainError {
+    /// What is wrong.
+    pub message: String,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
 impl Domain {
+    /// Most levels of a category.
+    pub const MAX_LEVELS: usize = 1 << 20;
+
+    /// Every number in `[lower, upper]`.
+    ///
+    /// ```
+    /// use leafgp_solver::Domain;
+    /// assert_eq!(Domain::continuous(0.0, 1.0)?.bounds(), (0.0, 1.0));
+    /// assert!(Domain::continuous(0.0, f64::NAN).is_err());
+    /// # Ok::<(), leafgp_solver::domain::DomainError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Domain::check`].
+    pub fn continuous(lower: f64, upper: f64) -> Result<Self, DomainError> {
+        Self::Continuous { lower, upper }.checked()
+    }
+
+    /// Every whole number in `[lower, upper]`.
+    ///
+    /// # Errors
+    /// As [`Domain::check`].
+    pub fn integer(lower: f64, upper: f64) -> Result<Self, DomainError> {
+        Self::Integer { lower, upper }.checked()
+    }
+
+    /// The listed numbers.
+    ///
+    /// # Errors
+    /// As [`Domain::check`].
+    pub fn discrete(values: impl Into<Vec<f64>>) -> Result<Self, DomainError> {
+        Self::Discrete(values.into()).checked()
+    }
+
+    /// Unordered levels `0..levels`.
+    ///
+    /// # Errors
+    /// As [`Domain::check`].
+    pub fn categorical(levels: usize) -> Result<Self, DomainError> {
+        Self::Categorical { levels }.checked()
+    }
+
+    fn checked(self) -> Result<Self, DomainError> {
+        self.check().map(|()| self)
+    }
+
+    /// Checks that the domain is what its variant says and holds at least one value: [`Grid`]s always are, the other variants can be written by hand.
+    ///
+    /// # Errors
+    /// A bound or value that is not finite, a lower bound above the upper one, a whole-number bound that is not whole or beyond 2^53, a list that is empty or not
+    /// strictly ascending, no level or more than [`Domain::MAX_LEVELS`].
+    pub fn check(&self) -> Result<(), DomainError> {
+        let refuse = |message: String, expected| Err(DomainError { message, expected });
+        if let Self::Continuous { lower, upper } | Self::Integer { lower, upper } = self
+            && !(lower <= upper && (upper - lower).is_finite())
+        {
+            return refuse(
+                format!("the bounds are {lower} and {upper}"),
+                "finite numbers, the lower one first",
+            );
+        }
+        match self {
+            Self::Integer { lower, upper } => {
+                const LARGEST: f64 = 9_007_199_254_740_992.0;
+                match [lower, upper].into_iter().find(|b| b.fract() != 0.0 || b.abs() > LARGEST) {
+                    Some(bound) => {
+                        refuse(format!("the bound is {bound}"), "a whole number of at most 2^53 in magnitude")
+                    }
+                    None => Ok(()),
+                }
+            }
+            Self::Discrete(values) if values.is_empty() => {
+                refuse("the list of values is empty".into(), "at least one")
+            }
+            Self::Discrete(values) => {
+                let ascending = values.windows(2).all(|pair| pair[0] < pair[1]);
+                if ascending && values.iter().all(|value| value.is_finite()) {
+                    return Ok(());
+                }
+                refuse("the listed values are not in order".into(), "finite numbers, strictly ascending")
+            }
+            Self::Categorical { levels } if !(1..=Self::MAX_LEVELS).contains(levels) => {
+                refuse(format!("there are {levels} levels"), "at least one and at most 2^20")
+            }
+            Self::Continuous { .. } | Self::Grid(_) | Self::Categorical { .. } => Ok(()),
+        }
+    }
+
     /// True for an unordered set of levels.
     pub fn is_categorical(&self) -> bool {
         matches!(self, Self::Categorical { .. })
@@ -125,12 +223,15 @@ impl Domain {
         }
     }
 
-    /// Smallest and largest value; for a category, of the level indices.
+    /// Smallest and largest value; for a category, of the level indices. Without any value, the first is larger than the second.
     pub fn bounds(&self) -> (f64, f64) {
         match self {
             Self::Continuous { lower, upper } | Self::Integer { lower, upper } => (*lower, *upper),
             Self::Grid(grid) => (grid.value(0), grid.value(grid.count - 1)),
-            Self::Discrete(values) => (values[0], values[values.len() - 1]),
+            Self::Discrete(values) => match (values.first(), values.last()) {
+                (Some(&first), Some(&last)) => (first, last),
+                _ => (f64::INFINITY, f64::NEG_INFINITY),
+            },
             Self::Categorical { levels } => (0.0, *levels as f64 - 1.0),
         }
     }
@@ -169,7 +270,9 @@ impl Domain {
             Self::Continuous { .. } => Some(x),
             Self::Integer { .. } | Self::Categorical { .. } => Some(floor(x)),
             Self::Grid(grid) => Some(grid.value(grid.rank(x) - 1)),
-            Self::Discrete(values) => Some(values[values.partition_point(|&v| v <= x) - 1]),
+            Self::Discrete(values) => {
+                values.get(values.partition_point(|&v| v <= x).checked_sub(1)?).copied()
+            }
         }
     }
 
@@ -229,6 +332,49 @@ mod tests {
                 assert_eq!(domain.floor(x), values.iter().copied().rev().find(|&v| v <= x), "{domain:?} {x}");
                 assert_eq!(domain.contains(x), values.contains(&x));
             }
+        }
+    }
+
+    #[test]
+    fn domains_without_a_value_or_an_order_are_refused_and_harmless() {
+        let interval = |lower, upper| Domain::Continuous { lower, upper };
+        let whole = |lower, upper| Domain::Integer { lower, upper };
+        let (nan, infinite) = (f64::NAN, f64::INFINITY);
+        for (domain, expected) in [
+            (interval(1.0, 0.0), "lower one first"),
+            (interval(nan, 0.0), "NaN"),
+            (interval(0.0, infinite), "finite"),
+            (interval(-1e308, 1e308), "finite"),
+            (whole(0.5, 2.0), "whole"),
+            (whole(0.0, 1e17), "2^53"),
+            (whole(3.0, 2.0), "lower one first"),
+            (Domain::Discrete(vec![]), "empty"),
+            (Domain::Discrete(vec![1.0, 1.0]), "ascending"),
+            (Domain::Discrete(vec![2.0, 1.0]), "ascending"),
+            (Domain::Discrete(vec![nan]), "finite"),
+            (Domain::Categorical { levels: 0 }, "at least one"),
+            (Domain::Categorical { levels: usize::MAX }, "2^20"),
+        ] {
+            let error = domain.check().unwrap_err().to_string();
+            assert!(error.contains(expected), "{domain:?}: {error}");
+            for x in [nan, -infinite, -1.0, 0.0, 1.5, 2.0, infinite] {
+                let (lower, upper) = domain.bounds();
+                // Whatever they say of a domain that holds nothing, they say it.
+                let _ = (
+                    domain.ceil(x),
+                    domain.floor(x),
+                    domain.nearest(x, lower, upper),
+                    domain.within(x, upper),
+                );
+            }
+        }
+        for domain in [
+            Domain::continuous(2.0, 2.0),
+            Domain::integer(-3.0, 4.0),
+            Domain::discrete([0.5]),
+            Domain::categorical(1),
+        ] {
+            assert!(domain.unwrap().check().is_ok());
         }
     }
 

@@ -32,7 +32,7 @@ mod variable;
 pub use answer::{Decision, Projection, Violation};
 pub use builder::ConstraintsBuilder;
 pub use constraints::Constraints;
-pub use domain::{Domain, Grid};
+pub use domain::{Domain, DomainError, Grid};
 pub use explain::Denominator;
 pub use expr::ExprError;
 pub use level_set::LevelSet;

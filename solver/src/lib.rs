@@ -17,7 +17,7 @@ mod testing;
 
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use leafgp_constraints as constraints;
-pub use leafgp_constraints::{Domain, Grid, LevelSet, Range, Region};
+pub use leafgp_constraints::{Domain, DomainError, Grid, LevelSet, Range, Region};
 pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic};
 pub use problem::{Problem, ProblemError};

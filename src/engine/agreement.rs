@@ -3,16 +3,15 @@
 use leafgp_solver::constraints::Limits;
 use leafgp_solver::search::{self, Status, StopReason};
 
-use super::ask::search_options;
 use super::centre::point_of_cell;
+use super::context::Context;
 use super::error::EngineError;
+use super::propose::search_options;
 use super::random::{Purpose, stream};
 use super::surrogate::Surrogate;
-use super::training::TrainingSet;
 use crate::acquisition::{AcquisitionProblem, largest_agreement};
-use crate::problem::Problem;
 
-/// The answer to [`mean_within_agreement`].
+/// The answer to [`Surrogate::mean_within_agreement`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanWithinAgreement {
     /// The centre of the optimal cell, projected onto the constraints.
@@ -35,47 +34,48 @@ pub struct MeanWithinAgreement {
     pub nodes: u64,
 }
 
-/// The point of the best predicted mean (largest for a maximisation) among those that agree with no training point in more than a share `ratio` of the trees: Eq. 12, to
-/// proven optimality within the solver settings' gap and limits. `None` when it is proved that there is no such point. `start` are points to begin from, such as the
-/// answers for smaller ratios, which stay allowed.
-///
-/// # Errors
-/// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
-pub fn mean_within_agreement(
-    problem: &Problem,
-    surrogate: &Surrogate,
-    training: &TrainingSet,
-    ratio: f64,
-    start: &[Vec<f64>],
-    context: &super::Context,
-) -> Result<Option<MeanWithinAgreement>, EngineError> {
-    let statement = AcquisitionProblem::of_mean(&surrogate.process, problem.constraints.clone())
-        .with_max_agreement(&training.x, ratio);
-    let n_rows = training.y.len();
-    let options = search_options(problem, n_rows, start.to_vec(), context);
-    let report = search::minimize(&statement.search(), &options)?;
-    if report.status == Status::Infeasible {
-        return Ok(None);
+impl Surrogate {
+    /// The point of the best predicted mean (largest for a maximisation) among those that agree with no training point in more than a share `ratio` of the trees: Eq. 12,
+    /// to proven optimality within the solver settings' gap and limits. `None` when it is proved that there is no such point. `start` are points to begin from, such as
+    /// the answers for smaller ratios, which stay allowed.
+    ///
+    /// # Errors
+    /// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
+    pub fn mean_within_agreement(
+        &self,
+        ratio: f64,
+        start: &[Vec<f64>],
+        context: &Context,
+    ) -> Result<Option<MeanWithinAgreement>, EngineError> {
+        let (problem, training) = (self.problem(), self.training());
+        let statement = AcquisitionProblem::of_mean(self.process(), problem.constraints().clone())
+            .with_max_agreement(&training.x, ratio);
+        let n_rows = training.y.len();
+        let options = search_options(problem, n_rows, start.to_vec(), context);
+        let report = search::minimize(&statement.search(), &options)?;
+        if report.status == Status::Infeasible {
+            return Ok(None);
+        }
+        let Some(incumbent) = report.incumbent else {
+            let reason = format!("the search stopped: {}", report.stop_reason);
+            return Err(EngineError::NoIncumbent { reason });
+        };
+        let mut rng = stream(problem.settings().seed, Purpose::Centre, n_rows);
+        let limits = Limits { interrupt: context.interrupt.clone(), ..Limits::default() };
+        let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
+        let prediction = self.predict(&point)?;
+        Ok(Some(MeanWithinAgreement {
+            mean: prediction.mean,
+            std: prediction.std,
+            bound: self.scale().mean(report.best_bound),
+            agreement: largest_agreement(&statement.forest, training.x.rows(), &point),
+            gap: report.gap,
+            status: report.status,
+            stop_reason: report.stop_reason,
+            nodes: report.nodes,
+            point,
+        }))
     }
-    let Some(incumbent) = report.incumbent else {
-        let reason = format!("the search stopped: {}", report.stop_reason);
-        return Err(EngineError::NoIncumbent { reason });
-    };
-    let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
-    let limits = Limits { interrupt: context.interrupt.clone(), ..Limits::default() };
-    let point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
-    let prediction = surrogate.predict(&point);
-    Ok(Some(MeanWithinAgreement {
-        mean: prediction.mean,
-        std: prediction.std,
-        bound: surrogate.scale.mean(report.best_bound),
-        agreement: largest_agreement(&statement.forest, training.x.rows(), &point),
-        gap: report.gap,
-        status: report.status,
-        stop_reason: report.stop_reason,
-        nodes: report.nodes,
-        point,
-    }))
 }
 
 #[cfg(test)]
@@ -83,40 +83,40 @@ mod tests {
     use approx::assert_relative_eq;
     use leafgp_solver::search::Status;
 
-    use super::mean_within_agreement;
     use crate::acquisition::{AgreementLimit, largest_agreement};
-    use crate::engine::{Context, Observation, Optimizer, Surrogate, TrainingSet};
-    use crate::history::Outcome;
-    use crate::problem::{Goal, Problem, Variable};
+    use crate::engine::{Context, Optimizer, Surrogate};
+    use crate::history::{Outcome, Row};
+    use crate::problem::{Goal, Problem, Settings, Variable};
 
     /// Two variables of few values: every point can be looked at.
-    fn setting(goal: Goal) -> (Problem, TrainingSet, Surrogate) {
-        let mut problem = Problem::builder("p")
+    fn setting(goal: Goal) -> (Problem, Surrogate) {
+        let mut settings = Settings::default();
+        settings.trees.min_data_in_bin = 1;
+        settings.trees.n_trees = 20;
+        let problem = Problem::builder("p")
+            .objective("y", goal)
             .variable(Variable::integer("a", 0, 9))
             .variable(Variable::integer("b", 0, 9))
             .constraint("sum", "a + b <= 15")
+            .settings(settings)
             .build()
             .unwrap();
-        problem.objective.goal = goal;
-        problem.settings.trees.min_data_in_bin = 1;
-        problem.settings.trees.n_trees = 20;
-        let rows: Vec<Observation> = (0..14)
+        let rows: Vec<Row> = (0..14)
             .map(|i| {
                 let (a, b) = (f64::from(7 * i % 10), f64::from((3 * i + 1) % 10));
                 let value = 20.0 + (a - 4.0).powi(2) - 2.0 * b;
-                Observation { point: vec![a, b], outcome: Outcome::Done(value) }
+                Row::new(&problem, &[a, b], Outcome::Done(value)).unwrap()
             })
             .collect();
-        let training = TrainingSet::new(&problem, &rows);
-        let surrogate = Surrogate::fit(&problem, &training, rows.len()).unwrap();
-        (problem, training, surrogate)
+        let surrogate = Surrogate::of(&problem, &rows).unwrap();
+        (problem, surrogate)
     }
 
     #[test]
     fn the_answer_is_the_best_of_all_points_within_the_limit() {
         for goal in [Goal::Maximize, Goal::Minimize] {
-            let (problem, training, surrogate) = setting(goal);
-            let forest = &surrogate.trees.forest;
+            let (_, surrogate) = setting(goal);
+            let (forest, training) = (&surrogate.trees().forest, surrogate.training());
             let mut last: Option<f64> = None;
             for ratio in [0.0, 0.2, 0.35, 0.5, 0.7, 1.0] {
                 let limit = AgreementLimit::new(forest, training.x.rows(), ratio);
@@ -128,14 +128,12 @@ mod tests {
                     if a + b > 15 || limit.data_leaves.iter().any(|data| agrees(data) > limit.max_trees) {
                         continue;
                     }
-                    let mean = surrogate.predict(&x).mean;
+                    let mean = surrogate.predict(&x).unwrap().mean;
                     if best.is_none_or(|b| goal.is_better(mean, b)) {
                         best = Some(mean);
                     }
                 }
-                let found =
-                    mean_within_agreement(&problem, &surrogate, &training, ratio, &[], &Context::default())
-                        .unwrap();
+                let found = surrogate.mean_within_agreement(ratio, &[], &Context::default()).unwrap();
                 let Some(best) = best else {
                     assert_eq!(found, None, "ratio {ratio}");
                     continue;
@@ -162,16 +160,17 @@ mod tests {
 
     #[test]
     fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
-        let (mut problem, training, surrogate) = setting(Goal::Minimize);
+        let (problem, surrogate) = setting(Goal::Minimize);
+        let training = surrogate.training();
         let mut optimizer = Optimizer::new(problem.clone());
         for (x, y) in training.x.rows().zip(&training.y) {
             optimizer.tell(x, *y).unwrap();
         }
         let free = optimizer.ask().unwrap().proof.unwrap();
         for ratio in [0.3, 0.5, 0.7] {
-            problem.settings.max_agreement = Some(ratio);
+            let problem = problem.clone().adjusted(|settings| settings.max_agreement = Some(ratio)).unwrap();
             let history = optimizer.observations().to_vec();
-            let mut limited = Optimizer::new(problem.clone());
+            let mut limited = Optimizer::new(problem);
             for row in history {
                 limited.tell_outcome(&row.point, row.outcome).unwrap();
             }
@@ -180,13 +179,14 @@ mod tests {
                 assert!(suggestion.note.unwrap().contains("max_agreement"));
                 continue;
             };
-            let agreement = largest_agreement(&surrogate.trees.forest, training.x.rows(), &suggestion.point);
+            let agreement =
+                largest_agreement(&surrogate.trees().forest, training.x.rows(), &suggestion.point);
             assert!(agreement <= ratio + 1e-9, "{agreement} > {ratio}");
             assert!(proof.acquisition >= free.bound - 1e-9, "a limit improves nothing");
         }
         for bad in [0.0, -0.1, 1.5, f64::NAN] {
-            problem.settings.max_agreement = Some(bad);
-            assert!(problem.settings.validate().unwrap_err().to_string().contains("max_agreement"));
+            let refused = problem.clone().adjusted(|settings| settings.max_agreement = Some(bad));
+            assert!(refused.unwrap_err().to_string().contains("max_agreement"));
         }
     }
 }

@@ -2,13 +2,12 @@
 
 use rand::RngExt;
 
-use super::ask::agreement_limit;
+use super::Optimizer;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::surrogate::{Prediction, Surrogate};
 use super::training::TrainingSet;
-use super::{Observation, Optimizer, check_point};
-use crate::problem::Problem;
+use crate::problem::ValueError;
 
 /// The best of a list of candidates.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,66 +28,57 @@ impl Optimizer {
     /// # Errors
     /// [`EngineError::SpaceExhausted`] for an empty list, or when the agreement limit forbids all of it; [`EngineError::BadCandidate`]; what the trainer or the process refuse.
     pub fn ask_among(&self, candidates: &[Vec<f64>]) -> Result<Choice, EngineError> {
-        among(&self.problem, &self.observations, candidates)
-    }
-}
-
-fn among(
-    problem: &Problem,
-    observations: &[Observation],
-    candidates: &[Vec<f64>],
-) -> Result<Choice, EngineError> {
-    if candidates.is_empty() {
-        return Err(EngineError::SpaceExhausted);
-    }
-    for (index, candidate) in candidates.iter().enumerate() {
-        check_point(problem, candidate).map_err(|message| EngineError::BadCandidate { index, message })?;
-    }
-    let n_rows = observations.len();
-    let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
-    let training = TrainingSet::new(problem, observations);
-    if training.y.len() < 2 || !training.has_spread {
-        let index = rng.random_range(0..candidates.len());
-        return Ok(Choice { index, prediction: None, acquisition: None });
-    }
-    let mut surrogate = Surrogate::fit(problem, &training, n_rows)?;
-    surrogate.believe(&training)?;
-    let mut best = (f64::INFINITY, 0);
-    let mut equals = 0;
-    let limit = agreement_limit(problem, &surrogate, &training);
-    for (index, candidate) in candidates.iter().enumerate() {
-        if limit.as_ref().is_some_and(|limit| !limit.allows(&surrogate.trees.forest, candidate)) {
-            continue;
+        if candidates.is_empty() {
+            return Err(EngineError::SpaceExhausted);
         }
-        let posterior = surrogate.process.posterior(candidate);
-        let acquisition = posterior.mean - problem.settings.kappa * posterior.deviation();
-        if acquisition < best.0 {
-            best = (acquisition, index);
-            equals = 1;
-        } else if acquisition == best.0 {
-            // The k-th of equals replaces the pick with probability 1/k: all are equally likely in the end.
-            equals += 1;
-            if rng.random_range(0..equals) == 0 {
-                best.1 = index;
+        for (index, candidate) in candidates.iter().enumerate() {
+            let refused = |e: ValueError| EngineError::BadCandidate { index, message: e.to_string() };
+            self.problem.check_point(candidate).map_err(refused)?;
+        }
+        let rows = self.observations();
+        let mut rng = stream(self.problem.settings().seed, Purpose::Centre, rows.len());
+        let training = TrainingSet::new(&self.problem, rows)?;
+        if training.y.len() < 2 || !training.has_spread {
+            let index = rng.random_range(0..candidates.len());
+            return Ok(Choice { index, prediction: None, acquisition: None });
+        }
+        let surrogate = Surrogate::fit(&self.problem, training)?;
+        let mut best = (f64::INFINITY, 0);
+        let mut equals = 0;
+        let limit = surrogate.agreement_limit();
+        for (index, candidate) in candidates.iter().enumerate() {
+            if limit.as_ref().is_some_and(|limit| !limit.allows(&surrogate.trees().forest, candidate)) {
+                continue;
+            }
+            let acquisition = surrogate.evaluate(candidate)?.value;
+            if acquisition < best.0 {
+                best = (acquisition, index);
+                equals = 1;
+            } else if acquisition == best.0 {
+                // The k-th of equals replaces the pick with probability 1/k: all are equally likely in the end.
+                equals += 1;
+                if rng.random_range(0..equals) == 0 {
+                    best.1 = index;
+                }
             }
         }
+        if equals == 0 {
+            return Err(EngineError::SpaceExhausted);
+        }
+        let (acquisition, index) = best;
+        let prediction = surrogate.predict(&candidates[index])?;
+        Ok(Choice { index, prediction: Some(prediction), acquisition: Some(acquisition) })
     }
-    if equals == 0 {
-        return Err(EngineError::SpaceExhausted);
-    }
-    let (acquisition, index) = best;
-    let prediction = surrogate.predict(&candidates[index]);
-    Ok(Choice { index, prediction: Some(prediction), acquisition: Some(acquisition) })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::engine::{EngineError, Optimizer};
-    use crate::problem::{Problem, Variable};
+    use crate::problem::{Problem, Settings, Variable};
 
-    fn parabola() -> Optimizer {
+    fn parabola(settings: impl FnOnce(&mut Settings)) -> Optimizer {
         let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 10.0)).build().unwrap();
-        let mut optimizer = Optimizer::new(problem);
+        let mut optimizer = Optimizer::new(problem.adjusted(settings).unwrap());
         for k in 0..=20 {
             let x = f64::from(k) / 2.0;
             optimizer.tell(&[x], (x - 3.0).powi(2)).unwrap();
@@ -98,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_best_of_a_fine_grid_is_the_searchs_optimum() {
-        let optimizer = parabola();
+        let optimizer = parabola(|_| {});
         let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
         let choice = optimizer.ask_among(&candidates).unwrap();
         let proof = optimizer.ask().unwrap().proof.unwrap();
@@ -112,8 +102,7 @@ mod tests {
         let candidates = vec![vec![3.0]; 8];
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..40 {
-            let mut optimizer = parabola();
-            optimizer.problem.settings.seed = seed;
+            let optimizer = parabola(|settings| settings.seed = seed);
             let index = optimizer.ask_among(&candidates).unwrap().index;
             assert_eq!(optimizer.ask_among(&candidates).unwrap().index, index);
             seen.insert(index);
@@ -123,7 +112,7 @@ mod tests {
 
     #[test]
     fn candidates_that_are_no_points_are_refused_by_their_place() {
-        let optimizer = parabola();
+        let optimizer = parabola(|_| {});
         for (bad, expected) in [(vec![], "0 coordinates"), (vec![f64::NAN], "x is NaN")] {
             let error = optimizer.ask_among(&[vec![1.0], bad]).unwrap_err();
             assert!(matches!(error, EngineError::BadCandidate { index: 1, .. }), "{error:?}");
@@ -133,8 +122,7 @@ mod tests {
 
     #[test]
     fn the_agreement_limit_holds() {
-        let mut optimizer = parabola();
-        optimizer.problem.settings.max_agreement = Some(0.6);
+        let optimizer = parabola(|settings| settings.max_agreement = Some(0.6));
         let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
         // A measured point agrees with itself in every tree.
         assert!(matches!(optimizer.ask_among(&[vec![3.0]]), Err(EngineError::SpaceExhausted)));

@@ -1,108 +1,90 @@
-//! One proposal: the algorithm of the paper on a page.
+//! The next experiments: the first design while there is too little data, then what the model proposes.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use leafgp_solver::Region;
 use leafgp_solver::constraints::{Decision, Limits};
-use leafgp_solver::search::{self, ProgressCallback, Report, SearchOptions, Status};
-use rand::Rng;
 
-use crate::acquisition::AgreementLimit;
+use crate::history::{History, Outcome, Row};
 use crate::problem::Problem;
 
-use super::Observation;
-use super::centre::{point_of_cell, shorten_point};
+use super::centre::shorten_point;
+use super::context::Context;
 use super::error::EngineError;
+use super::propose::{Step, propose};
 use super::random::{Purpose, stream};
-use super::suggestion::{Proof, Suggestion};
+use super::suggestion::Suggestion;
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 
-/// Most measured points offered to the search as starting points of its local search.
-const MAX_START_POINTS: usize = 64;
-/// The projection's own share of the time limit, and its search nodes: what it finds late is hardly nearer.
-const CENTRE_SHARE: f64 = 0.1;
-const CENTRE_NODES: usize = 2_000;
 /// Nodes spent on the question whether the set is feasible at all before a design is made.
 const FIRST_NODES: usize = 2_000;
 
-/// What the caller of a proposal may want besides the answer.
-#[derive(Clone, Debug, Default)]
-pub struct Context {
-    /// Set it to stop the search early; the best point so far is the answer.
-    pub interrupt: Option<Arc<AtomicBool>>,
-    /// Called with the search's incumbent, bound and gap.
-    pub progress: Option<ProgressCallback>,
+/// Experiments suggested one after the other, each one pending for those after it. The model is fitted when the first of them needs it, and only conditioned on the
+/// pending points of the others: no value is measured in between.
+pub(super) struct Batch<'a> {
+    problem: &'a Problem,
+    history: History,
+    surrogate: Option<Surrogate>,
+    context: &'a Context,
 }
 
-/// The next experiment: trees, process, proven optimum of the acquisition, centre of its cell; or a space-filling point while there is
-/// too little data for a model.
-pub(super) fn ask(
-    problem: &Problem,
-    observations: &[Observation],
-    context: &Context,
-) -> Result<Suggestion, EngineError> {
-    let limits = limits(problem, context);
-    let training = TrainingSet::new(problem, observations);
-    if let Some(reason) = too_little_data(problem, observations, &training)
-        && let Some(suggestion) = design_point(problem, observations, reason, &limits)?
-    {
-        return Ok(suggestion);
+impl<'a> Batch<'a> {
+    pub(super) fn new(problem: &'a Problem, history: &History, context: &'a Context) -> Self {
+        Self { problem, history: history.clone(), surrogate: None, context }
     }
 
-    if training.y.is_empty() {
-        // Every distinct point is taken, and nothing was measured that a model could learn from.
-        return Err(EngineError::SpaceExhausted);
+    /// Counts a point as pending from now on.
+    pub(super) fn plan(&mut self, point: &[f64]) -> Result<(), EngineError> {
+        Ok(self.history.push(self.problem, point, Outcome::Pending)?)
     }
-    let mut surrogate = Surrogate::fit(problem, &training, observations.len())?;
-    if !surrogate.has_splits() {
-        let reason = format!("no tree has a split yet ({} measured rows)", training.y.len());
-        if let Some(suggestion) = design_point(problem, observations, reason, &limits)? {
+
+    /// The next experiment: trees, process, proven optimum of the acquisition, centre of its cell; or a space-filling point while there is
+    /// too little data for a model.
+    pub(super) fn ask(&mut self) -> Result<Suggestion, EngineError> {
+        let (problem, rows) = (self.problem, &self.history.rows);
+        let limits = limits(problem, self.context);
+        let training = TrainingSet::new(problem, rows)?;
+        let design = |reason: String| design_point(problem, rows, reason, &limits);
+        if let Some(reason) = too_little_data(problem, rows.len(), &training)
+            && let Some(suggestion) = design(reason)?
+        {
             return Ok(suggestion);
         }
-    }
-    surrogate.believe(&training)?;
-
-    let report = maximise(problem, &surrogate, &training, observations.len(), context)?;
-    if report.status == Status::Infeasible {
+        if training.y.is_empty() {
+            // Every distinct point is taken, and nothing was measured that a model could learn from.
+            return Err(EngineError::SpaceExhausted);
+        }
+        let n_measured = training.y.len();
+        let surrogate = match self.surrogate.take() {
+            Some(surrogate) => surrogate.with_pending(training.pending)?,
+            None => Surrogate::fit(problem, training)?,
+        };
+        let surrogate = self.surrogate.insert(surrogate);
+        if !surrogate.has_splits() {
+            let reason = format!("no tree has a split yet ({n_measured} measured rows)");
+            if let Some(suggestion) = design(reason)? {
+                return Ok(suggestion);
+            }
+        }
+        let step = Step { n_rows: rows.len(), context: self.context, limits: &limits };
+        if let Some(suggestion) = propose(surrogate, &step)? {
+            return Ok(suggestion);
+        }
         // Not one cell is left; inside the taken ones there may still be new points.
-        let reason = match problem.settings.max_agreement {
+        let reason = match problem.settings().max_agreement {
             Some(ratio) => format!("no feasible cell has max_agreement <= {ratio} with every experiment"),
             None => "every feasible cell already holds a pending or failed experiment".to_owned(),
         };
-        return design_point(problem, observations, reason, &limits)?.ok_or(EngineError::SpaceExhausted);
+        design(reason)?.ok_or(EngineError::SpaceExhausted)
     }
-    decode(problem, &surrogate, &training, report, observations.len(), &limits)
-}
-
-/// Limits of the questions to the constraints alone: the time of one proposal.
-fn limits(problem: &Problem, context: &Context) -> Limits {
-    let limit = Duration::from_secs_f64(problem.settings.solver.time_limit);
-    Limits {
-        deadline: Instant::now().checked_add(limit),
-        interrupt: context.interrupt.clone(),
-        ..Limits::default()
-    }
-}
-
-/// The projection comes after the search, which may have taken all the time: a tenth on top is its own.
-fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
-    let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings.solver.time_limit);
-    let own = Instant::now().checked_add(share);
-    Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
 }
 
 /// Why a model makes no sense yet, if so.
-fn too_little_data(
-    problem: &Problem,
-    observations: &[Observation],
-    training: &TrainingSet,
-) -> Option<String> {
-    let initial = problem.settings.design.initial;
-    if observations.len() < initial {
-        Some(format!("first design, point {} of {initial}", observations.len() + 1))
+fn too_little_data(problem: &Problem, n_rows: usize, training: &TrainingSet) -> Option<String> {
+    let initial = problem.settings().design.initial;
+    if n_rows < initial {
+        Some(format!("first design, point {} of {initial}", n_rows + 1))
     } else if training.y.len() < 2 {
         Some(format!("a model needs at least 2 measured rows; there are {}", training.y.len()))
     } else if !training.has_spread {
@@ -115,26 +97,19 @@ fn too_little_data(
 /// A feasible point that fills the space between the existing ones; `None` when every distinct point is taken.
 fn design_point(
     problem: &Problem,
-    observations: &[Observation],
+    rows: &[Row],
     reason: String,
     limits: &Limits,
 ) -> Result<Option<Suggestion>, EngineError> {
-    let existing: Vec<Vec<f64>> = observations
-        .iter()
-        .map(|o| {
-            let mut point = o.point.clone();
-            problem.constraints.deactivate(&mut point);
-            point
-        })
-        .collect();
+    let existing: Vec<Vec<f64>> = rows.iter().map(|row| row.point.clone()).collect();
     // An infeasible set would keep the design busy for long.
-    let full = Region::full(problem.constraints.domains());
-    let first = problem.constraints.decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
+    let full = Region::full(problem.constraints().domains());
+    let first = problem.constraints().decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
     if first == Decision::Infeasible {
         return Err(infeasible(problem, limits));
     }
-    let mut rng = stream(problem.settings.seed, Purpose::Design, observations.len());
-    let design = problem.constraints.design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
+    let mut rng = stream(problem.settings().seed, Purpose::Design, existing.len());
+    let design = problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
     let suggestion = |point: Vec<f64>| Suggestion {
         point,
         proof: None,
@@ -144,7 +119,7 @@ fn design_point(
         return Ok(Some(suggestion(shorten_point(problem, point))));
     }
     let decision = match first {
-        Decision::Undecided(_) => problem.constraints.decide(&full, limits.clone()),
+        Decision::Undecided(_) => problem.constraints().decide(&full, limits.clone()),
         decided => decided,
     };
     match decision {
@@ -156,119 +131,21 @@ fn design_point(
     }
 }
 
+/// Limits of the questions to the constraints alone: the time of one proposal.
+fn limits(problem: &Problem, context: &Context) -> Limits {
+    let limit = Duration::from_secs_f64(problem.settings().solver.time_limit);
+    Limits {
+        deadline: Instant::now().checked_add(limit),
+        interrupt: context.interrupt.clone(),
+        ..Limits::default()
+    }
+}
+
 fn infeasible(problem: &Problem, limits: &Limits) -> EngineError {
     // All of them together are a true answer, if not the shortest one.
-    let all = || (0..problem.constraints.len()).collect();
-    let conflict = problem.constraints.conflict(limits.clone()).unwrap_or_else(all);
+    let all = || (0..problem.constraints().len()).collect();
+    let conflict = problem.constraints().conflict(limits.clone()).unwrap_or_else(all);
     EngineError::Infeasible {
-        conflict: conflict.iter().map(|&c| problem.constraints.name(c).to_owned()).collect(),
+        conflict: conflict.iter().map(|&c| problem.constraints().name(c).to_owned()).collect(),
     }
-}
-
-/// The lower confidence bound's global minimum outside the cells of pending and failed experiments.
-fn maximise(
-    problem: &Problem,
-    surrogate: &Surrogate,
-    training: &TrainingSet,
-    n_rows: usize,
-    context: &Context,
-) -> Result<Report, EngineError> {
-    let settings = &problem.settings;
-    let forest = &surrogate.trees.forest;
-    let objective = surrogate.process.leaf_objective(settings.kappa);
-    let mut search_problem = search::Problem::new(&surrogate.domains, forest, &objective);
-    if !problem.constraints.is_empty() {
-        search_problem = search_problem.with_constraints(&problem.constraints);
-    }
-    if let Some(limit) = agreement_limit(problem, surrogate, training) {
-        search_problem = search_problem.with_agreement_at_most(&limit.data_leaves, limit.max_trees);
-    }
-    for point in training.pending.iter().chain(&training.failed) {
-        let cell = forest.cell(&surrogate.domains, point);
-        if !cell.0.iter().any(leafgp_solver::Range::is_empty) {
-            search_problem = search_problem.excluding(cell);
-        }
-    }
-
-    let options = search_options(problem, n_rows, best_points(training), context);
-    Ok(search::minimize(&search_problem, &options)?)
-}
-
-/// How much a suggestion may agree with any known experiment, measured or pending, if the settings limit it.
-pub(super) fn agreement_limit(
-    problem: &Problem,
-    surrogate: &Surrogate,
-    training: &TrainingSet,
-) -> Option<AgreementLimit> {
-    let known = training.x.rows().chain(training.pending.iter().map(Vec::as_slice));
-    problem.settings.max_agreement.map(|ratio| AgreementLimit::new(&surrogate.trees.forest, known, ratio))
-}
-
-/// The solver settings of a problem with `n_rows` observations as the search takes them.
-pub(super) fn search_options(
-    problem: &Problem,
-    n_rows: usize,
-    start_points: Vec<Vec<f64>>,
-    context: &Context,
-) -> SearchOptions {
-    let settings = &problem.settings;
-    let mut options = SearchOptions::default();
-    options.gap = settings.solver.gap;
-    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
-    options.node_limit = settings.solver.node_limit;
-    options.threads = settings.solver.thread_count();
-    options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
-    options.start_points = start_points;
-    options.interrupt = context.interrupt.clone();
-    options.progress = context.progress.clone();
-    options
-}
-
-/// The measured points with the best targets, best first.
-fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
-    let mut order: Vec<usize> = (0..training.y.len()).collect();
-    order.sort_by(|&a, &b| training.y[a].total_cmp(&training.y[b]));
-    order.iter().take(MAX_START_POINTS).map(|&i| training.x.row(i).to_vec()).collect()
-}
-
-/// From the search's report to a suggestion.
-fn decode(
-    problem: &Problem,
-    surrogate: &Surrogate,
-    training: &TrainingSet,
-    report: Report,
-    n_rows: usize,
-    limits: &Limits,
-) -> Result<Suggestion, EngineError> {
-    let Some(incumbent) = report.incumbent else {
-        return Err(EngineError::NoIncumbent {
-            reason: format!("the search stopped: {}", report.stop_reason),
-        });
-    };
-    let mut rng = stream(problem.settings.seed, Purpose::Centre, n_rows);
-    let limits = limits_of_centre(problem, limits);
-    let mut point = point_of_cell(problem, &incumbent.region, &incumbent.x, &training.x, &mut rng, limits);
-    let forest = &surrogate.trees.forest;
-    if forest.active_leaves(&point) != forest.active_leaves(&incumbent.x) {
-        debug_assert!(false, "the centre {point:?} left the cell {:?}", incumbent.region);
-        point = incumbent.x;
-    }
-    let proof = Proof {
-        region: incumbent.region,
-        mean: surrogate.scale.mean(incumbent.mean),
-        std: surrogate.scale.deviation(incumbent.deviation),
-        acquisition: incumbent.objective,
-        bound: report.best_bound,
-        gap: report.gap,
-        status: report.status,
-        stop_reason: report.stop_reason,
-        nodes: report.nodes,
-    };
-    let note = (proof.status != Status::Optimal).then(|| {
-        format!(
-            "optimality is not proved: the search stopped: {} with gap {:.2e}",
-            proof.stop_reason, proof.gap
-        )
-    });
-    Ok(Suggestion { point, proof: Some(proof), note })
 }

@@ -29,15 +29,15 @@ pub(super) fn point_of_cell(
     limits: Limits,
 ) -> Vec<f64> {
     let feasible = |point: Vec<f64>| nearest_feasible(problem, cell, point, limits.clone());
-    let taken: Vec<&[f64]> = match problem.settings.point {
+    let taken: Vec<&[f64]> = match problem.settings().point {
         PointChoice::Away => measured.rows().filter(|x| cell.contains(x)).collect(),
         PointChoice::Centre | PointChoice::Random => Vec::new(),
     };
-    let exact = match problem.settings.point {
+    let exact = match problem.settings().point {
         PointChoice::Random => (0..RANDOM_TRIES).find_map(|_| feasible(random_point(problem, cell, rng))),
         PointChoice::Away if !taken.is_empty() => {
             let n =
-                if problem.constraints.is_empty() { AWAY_CANDIDATES } else { AWAY_CANDIDATES_CONSTRAINED };
+                if problem.constraints().is_empty() { AWAY_CANDIDATES } else { AWAY_CANDIDATES_CONSTRAINED };
             let mut best: Option<(f64, Vec<f64>)> = None;
             for k in 0..=n {
                 let drawn =
@@ -61,7 +61,7 @@ pub(super) fn point_of_cell(
 /// A random point of a cell. Inactive variables keep their value: the constraints say so.
 fn random_point(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
     let mut point = uniform(problem, cell, rng);
-    problem.constraints.deactivate(&mut point);
+    problem.constraints().deactivate(&mut point);
     point
 }
 
@@ -79,7 +79,7 @@ fn distance(cell: &Region, a: &[f64], b: &[f64]) -> f64 {
 /// midpoint of the cell's allowed values, a tie is a coin. Categories: uniform among the cell's levels (Eq. 10).
 fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
     let mut point = Vec::with_capacity(cell.0.len());
-    for (variable, range) in problem.variables.iter().zip(&cell.0) {
+    for (variable, range) in problem.variables().iter().zip(&cell.0) {
         point.push(match range {
             Range::Levels(levels) => random_level(levels, rng),
             Range::Interval { lower, upper } => {
@@ -114,20 +114,20 @@ fn interval_centre(domain: &Domain, scale: Scale, first: f64, last: f64, rng: &m
 
 /// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of its range.
 pub(super) fn shorten_point(problem: &Problem, point: Vec<f64>) -> Vec<f64> {
-    shorten(problem, &Region::full(problem.constraints.domains()), point)
+    shorten(problem, &Region::full(problem.constraints().domains()), point)
 }
 
 /// Rounds each continuous coordinate to the fewest decimals that stay within a thousandth of the cell and keep the point feasible.
 fn shorten(problem: &Problem, cell: &Region, mut point: Vec<f64>) -> Vec<f64> {
     for i in 0..point.len() {
         let (Domain::Continuous { .. }, Range::Interval { lower, upper }) =
-            (problem.variables[i].domain(), &cell.0[i])
+            (problem.variables()[i].domain(), &cell.0[i])
         else {
             continue;
         };
         let exact = point[i];
         let mut reach = ROUNDING_SHARE * (upper - lower);
-        if problem.variables[i].scale == Scale::Log {
+        if problem.variables()[i].scale == Scale::Log {
             reach = reach.min(ROUNDING_SHARE * exact.abs());
         }
         'decimals: for decimals in -MAX_DECIMALS..=MAX_DECIMALS {
@@ -136,8 +136,8 @@ fn shorten(problem: &Problem, cell: &Region, mut point: Vec<f64>) -> Vec<f64> {
                     continue;
                 }
                 point[i] = rounded;
-                if problem.constraints.is_empty()
-                    || problem.constraints.is_feasible(&point, Tolerance::Produce)
+                if problem.constraints().is_empty()
+                    || problem.constraints().is_feasible(&point, Tolerance::Produce)
                 {
                     break 'decimals;
                 }
@@ -213,7 +213,7 @@ mod tests {
         let cell = Region(vec![Range::Interval { lower: 0.125, upper: 0.475 }]);
         let x = centre(&problem, &cell, &mut rng(1))[0];
         assert_eq!(x, 0.3);
-        assert!(problem.variables[0].domain().contains(x));
+        assert!(problem.variables()[0].domain().contains(x));
     }
 
     #[test]
@@ -238,8 +238,9 @@ mod tests {
 
     #[test]
     fn away_from_measurements_means_never_twice_the_same_and_the_centre_of_an_unmeasured_cell() {
-        let mut problem = problem(vec![Variable::continuous("x", 0.0, 1.0), Variable::integer("n", 0, 9)]);
-        problem.settings.point = PointChoice::Away;
+        let problem = problem(vec![Variable::continuous("x", 0.0, 1.0), Variable::integer("n", 0, 9)])
+            .adjusted(|settings| settings.point = PointChoice::Away)
+            .unwrap();
         let interval = |lower, upper| Range::Interval { lower, upper };
         let cell = Region(vec![interval(0.2, 0.4), interval(2.5, 5.5)]);
         let point = |measured: &Table, seed| {
@@ -265,13 +266,13 @@ mod tests {
 
     #[test]
     fn random_points_spread_over_the_feasible_part_of_the_cell() {
-        let mut problem = Problem::builder("p")
+        let problem = Problem::builder("p")
             .variable(Variable::continuous("x", 0.0, 1.0))
             .variable(Variable::continuous("y", 0.0, 1.0))
             .constraint("sum", "x + y <= 1")
             .build()
+            .and_then(|problem| problem.adjusted(|settings| settings.point = PointChoice::Random))
             .unwrap();
-        problem.settings.point = PointChoice::Random;
         let cell = Region(vec![Range::Interval { lower: 0.2, upper: 0.6 }; 2]);
         let mut left = 0;
         for seed in 0..60 {

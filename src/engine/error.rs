@@ -4,6 +4,7 @@ use leafgp_solver::search::SearchError;
 
 use crate::gbdt::GbdtError;
 use crate::gp::GpError;
+use crate::problem::ValueError;
 
 /// Why the engine has no answer, or refused what it was told.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,12 @@ pub enum EngineError {
         /// What is wrong and what was expected.
         message: String,
     },
+    /// A point to be predicted was refused.
+    #[error(transparent)]
+    BadPoint(#[from] ValueError),
+    /// Without a measured value there is no model.
+    #[error("there is no model: no experiment has a value yet")]
+    NoMeasuredRow,
     /// A candidate of a list was refused.
     #[error("candidate {index}: {message}")]
     BadCandidate {
@@ -47,6 +54,13 @@ pub enum EngineError {
     /// The search refused its input.
     #[error("search: {0}")]
     Search(#[from] SearchError),
+}
+
+impl EngineError {
+    /// A refused row of a list, from 0; messages count from 1 like tables do.
+    pub(super) fn bad_row(index: usize, error: &ValueError) -> Self {
+        Self::BadObservation { message: format!("row {}: {error}", index + 1) }
+    }
 }
 
 fn conflict_text(names: &[String]) -> String {

@@ -6,9 +6,11 @@ mod agreement;
 mod among;
 mod ask;
 mod centre;
+mod context;
 mod error;
 mod evaluate;
 mod permutation;
+mod propose;
 mod quality;
 mod random;
 mod run;
@@ -17,14 +19,14 @@ mod suggestion;
 mod surrogate;
 mod training;
 
-use leafgp_solver::constraints::Tolerance;
+use crate::history::{Best, History, Outcome, Row};
+use crate::problem::{Problem, ValueError};
 
-use crate::history::{History, Outcome};
-use crate::problem::Problem;
+use ask::Batch;
 
-pub use agreement::{MeanWithinAgreement, mean_within_agreement};
+pub use agreement::MeanWithinAgreement;
 pub use among::Choice;
-pub use ask::Context;
+pub use context::{Context, interrupted};
 pub use error::EngineError;
 pub use evaluate::{Evaluate, Evaluation};
 pub use permutation::permutation_importances;
@@ -37,26 +39,6 @@ pub use sample::{nearest_feasible, uniform};
 pub use suggestion::{Proof, Suggestion};
 pub use surrogate::{Prediction, Surrogate};
 pub use training::{TargetScale, TrainingSet};
-
-/// One experiment: where, and what came of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observation {
-    /// The point, in variable order; a category stands as its level index.
-    pub point: Vec<f64>,
-    /// What came of it.
-    pub outcome: Outcome,
-}
-
-/// The best experiment so far.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Best {
-    /// Index of the observation, from 0.
-    pub row: usize,
-    /// Its point.
-    pub point: Vec<f64>,
-    /// The measured objective, in the user's direction.
-    pub value: f64,
-}
 
 /// A Bayesian optimiser as a library: `ask` for the next experiment, `tell` its result.
 ///
@@ -76,23 +58,26 @@ pub struct Best {
 #[derive(Clone, Debug)]
 pub struct Optimizer {
     problem: Problem,
-    observations: Vec<Observation>,
+    history: History,
 }
 
 impl Optimizer {
     /// Starts without any experiments.
     pub fn new(problem: Problem) -> Self {
-        Self { problem, observations: Vec::new() }
+        Self { problem, history: History::new() }
     }
 
-    /// Starts from a history.
-    pub fn with_history(problem: Problem, history: &History) -> Self {
-        let observations = history
-            .rows
-            .iter()
-            .map(|row| Observation { point: row.point.clone(), outcome: row.outcome })
-            .collect();
-        Self { problem, observations }
+    /// Starts from a history, whose rows are judged by this problem.
+    ///
+    /// # Errors
+    /// [`EngineError::BadObservation`] for a row whose point is none of the problem's.
+    pub fn with_history(problem: Problem, history: &History) -> Result<Self, EngineError> {
+        let judged = |(index, row): (usize, &Row)| {
+            let judged = Row::new(&problem, &row.point, row.outcome);
+            judged.map(|judged| Row { line: row.line, ..judged }).map_err(|e| EngineError::bad_row(index, &e))
+        };
+        let rows = history.rows.iter().enumerate().map(judged).collect::<Result<_, _>>()?;
+        Ok(Self { problem, history: History { rows, ..history.clone() } })
     }
 
     /// The problem.
@@ -101,8 +86,8 @@ impl Optimizer {
     }
 
     /// All experiments told so far, in order.
-    pub fn observations(&self) -> &[Observation] {
-        &self.observations
+    pub fn observations(&self) -> &[Row] {
+        &self.history.rows
     }
 
     /// The next experiment. The same observations and seed give the same answer.
@@ -118,20 +103,20 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::ask`], and when it was interrupted before any point was found.
     pub fn ask_with(&self, context: &Context) -> Result<Suggestion, EngineError> {
-        ask::ask(&self.problem, &self.observations, context)
+        Batch::new(&self.problem, &self.history, context).ask()
     }
 
-    /// The next `n` experiments to run side by side: each suggestion counts as pending for the ones after it.
+    /// The next `n` experiments to run side by side: each suggestion counts as pending for the ones after it. The model is fitted once.
     ///
     /// # Errors
     /// As [`Optimizer::ask`], when not even one can be suggested. When the space runs out later, fewer than `n` are returned.
     pub fn ask_many(&self, n: usize, context: &Context) -> Result<Vec<Suggestion>, EngineError> {
-        let mut working = self.clone();
-        let mut suggestions = Vec::with_capacity(n);
+        let mut batch = Batch::new(&self.problem, &self.history, context);
+        let mut suggestions = Vec::new();
         for _ in 0..n {
-            match working.ask_with(context) {
+            match batch.ask() {
                 Ok(suggestion) => {
-                    working.push(&suggestion.point, Outcome::Pending);
+                    batch.plan(&suggestion.point)?;
                     suggestions.push(suggestion);
                 }
                 Err(error) if suggestions.is_empty() => return Err(error),
@@ -141,7 +126,15 @@ impl Optimizer {
         Ok(suggestions)
     }
 
-    /// Tells a measured value, in the objective's own direction.
+    /// The model of the experiments told so far, the one that [`Optimizer::ask`] decides by.
+    ///
+    /// # Errors
+    /// As [`Surrogate::of`].
+    pub fn surrogate(&self) -> Result<Surrogate, EngineError> {
+        Surrogate::of(&self.problem, &self.history.rows)
+    }
+
+    /// Tells a measured value, in the objective's own direction: of the first pending experiment at the point, or of a new one.
     ///
     /// # Errors
     /// A point of the wrong length, a coordinate that is not finite or no level, a value that is not finite. Nothing is stored then.
@@ -149,60 +142,28 @@ impl Optimizer {
         self.tell_outcome(point, Outcome::Done(value))
     }
 
-    /// Tells any outcome: measured, pending or failed.
+    /// Tells any outcome: measured, pending or failed; see [`History::record`].
     ///
     /// # Errors
     /// As [`Optimizer::tell`].
     pub fn tell_outcome(&mut self, point: &[f64], outcome: Outcome) -> Result<(), EngineError> {
-        check_point(&self.problem, point).map_err(|message| EngineError::BadObservation { message })?;
-        if let Outcome::Done(value) = outcome
-            && !value.is_finite()
-        {
-            let message =
-                format!("the value is {value}; expected a finite number (tell a failed experiment as such)");
-            return Err(EngineError::BadObservation { message });
-        }
-        self.push(point, outcome);
-        Ok(())
+        self.history.record(&self.problem, point, outcome).map_err(refused)
     }
 
-    fn push(&mut self, point: &[f64], outcome: Outcome) {
-        self.observations.push(Observation { point: point.to_vec(), outcome });
+    /// Takes back an experiment that was told as pending and will not be run; false when there is none at the point.
+    ///
+    /// # Errors
+    /// A point of the wrong length, a coordinate that is not finite or no level.
+    pub fn cancel(&mut self, point: &[f64]) -> Result<bool, EngineError> {
+        self.history.cancel(&self.problem, point).map_err(refused)
     }
 
     /// The best feasible experiment so far; the first of equals. Rows outside the box, the grid or the constraints never count.
     pub fn best(&self) -> Option<Best> {
-        let goal = self.problem.objective.goal;
-        let mut best: Option<Best> = None;
-        for (row, observation) in self.observations.iter().enumerate() {
-            let Outcome::Done(value) = observation.outcome else { continue };
-            let better = best.as_ref().is_none_or(|b| goal.is_better(value, b.value));
-            if better && is_eligible(&self.problem, &observation.point) {
-                best = Some(Best { row, point: observation.point.clone(), value });
-            }
-        }
-        best
+        self.history.best(&self.problem)
     }
 }
 
-/// True when the point, its inactive variables at their inactive values, satisfies the box and the constraints within the tolerance for
-/// rows that a user brings.
-fn is_eligible(problem: &Problem, point: &[f64]) -> bool {
-    let mut point = point.to_vec();
-    problem.constraints.deactivate(&mut point);
-    problem.constraints.is_feasible(&point, Tolerance::Judge)
-}
-/// A number for each coordinate, a known level for each category; else what was expected. The box is not checked: old experiments may lie outside.
-fn check_point(problem: &Problem, point: &[f64]) -> Result<(), String> {
-    let expected = problem.variables.len();
-    if point.len() != expected {
-        return Err(format!("the point has {} coordinates; expected {expected}", point.len()));
-    }
-    for (variable, &x) in problem.variables.iter().zip(point) {
-        let is_level = variable.domain().levels().is_none_or(|_| variable.domain().contains(x));
-        if !x.is_finite() || !is_level {
-            return Err(format!("{} is {x}; expected {}", variable.name, variable.expected()));
-        }
-    }
-    Ok(())
+fn refused(error: ValueError) -> EngineError {
+    EngineError::BadObservation { message: error.to_string() }
 }

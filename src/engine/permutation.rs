@@ -2,12 +2,10 @@
 
 use rand::seq::SliceRandom;
 
-use super::Observation;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::surrogate::Surrogate;
-use super::training::TrainingSet;
-use crate::history::Outcome;
+use crate::history::Row;
 use crate::problem::Problem;
 
 /// Growth of the root mean square error of the process's mean on the measured rows, in the objective's units, when one variable's values are shuffled among
@@ -17,27 +15,26 @@ use crate::problem::Problem;
 /// Fewer than two measured rows; what the trainer and the process refuse.
 pub fn permutation_importances(
     problem: &Problem,
-    observations: &[Observation],
+    rows: &[Row],
     repeats: usize,
 ) -> Result<Vec<f64>, EngineError> {
-    let measured: Vec<Observation> =
-        observations.iter().filter(|o| matches!(o.outcome, Outcome::Done(_))).cloned().collect();
+    let measured: Vec<Row> = rows.iter().filter(|row| row.value().is_some()).cloned().collect();
     let n = measured.len();
     if n < 2 {
         let message = format!("importances need at least 2 measured rows; there are {n}");
         return Err(EngineError::BadObservation { message });
     }
-    let training = TrainingSet::new(problem, &measured);
-    let surrogate = Surrogate::fit(problem, &training, n)?;
+    let surrogate = Surrogate::of(problem, &measured)?;
+    let training = surrogate.training();
     let rmse = |points: &mut dyn Iterator<Item = Vec<f64>>| {
         let sum: f64 =
-            points.zip(&training.y).map(|(x, y)| (surrogate.process.posterior(&x).mean - y).powi(2)).sum();
+            points.zip(&training.y).map(|(x, y)| (surrogate.process().posterior(&x).mean - y).powi(2)).sum();
         training.scale.deviation((sum / n as f64).sqrt())
     };
     let plain = rmse(&mut training.x.rows().map(<[f64]>::to_vec));
-    let mut rng = stream(problem.settings.seed, Purpose::Sample, n);
-    let mut importances = Vec::with_capacity(problem.variables.len());
-    for variable in 0..problem.variables.len() {
+    let mut rng = stream(problem.settings().seed, Purpose::Sample, n);
+    let mut importances = Vec::with_capacity(problem.variables().len());
+    for variable in 0..problem.variables().len() {
         let mut sum = 0.0;
         for _ in 0..repeats.max(1) {
             let mut values: Vec<f64> = training.x.rows().map(|row| row[variable]).collect();
@@ -45,7 +42,7 @@ pub fn permutation_importances(
             let mut points = training.x.rows().zip(&values).map(|(row, &value)| {
                 let mut row = row.to_vec();
                 row[variable] = value;
-                problem.constraints.deactivate(&mut row);
+                problem.constraints().deactivate(&mut row);
                 row
             });
             sum += rmse(&mut points) - plain;
@@ -58,8 +55,7 @@ pub fn permutation_importances(
 #[cfg(test)]
 mod tests {
     use super::permutation_importances;
-    use crate::engine::Observation;
-    use crate::history::Outcome;
+    use crate::history::{Outcome, Row};
     use crate::problem::{Problem, Variable};
 
     #[test]
@@ -70,10 +66,10 @@ mod tests {
             .variable(Variable::continuous("constant", 0.0, 1.0))
             .build()
             .unwrap();
-        let rows: Vec<Observation> = (0..40)
+        let rows: Vec<Row> = (0..40)
             .map(|i| {
                 let (a, b) = (f64::from(7 * i % 40) / 40.0, f64::from(11 * i % 40) / 40.0);
-                Observation { point: vec![a, b, 0.5], outcome: Outcome::Done(10.0 * a + b) }
+                Row::new(&problem, &[a, b, 0.5], Outcome::Done(10.0 * a + b)).unwrap()
             })
             .collect();
         let found = permutation_importances(&problem, &rows, 5).unwrap();

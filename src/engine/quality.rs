@@ -6,14 +6,12 @@ use rand::Rng;
 
 use crate::Table;
 use crate::gbdt::{self, Ensemble, Importances};
-use crate::history::Outcome;
+use crate::history::Row;
 use crate::problem::Problem;
 
-use super::Observation;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::surrogate::Surrogate;
-use super::training::TrainingSet;
 
 /// The quality of trees and process on a history.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,30 +62,28 @@ pub struct Importance {
 /// No measured row, or fewer than two for errors; fewer than two folds; what the trainer and the process refuse.
 pub fn model_quality(
     problem: &Problem,
-    observations: &[Observation],
+    rows: &[Row],
     folds: Option<usize>,
 ) -> Result<ModelQuality, EngineError> {
-    let measured: Vec<Observation> =
-        observations.iter().filter(|o| matches!(o.outcome, Outcome::Done(_))).cloned().collect();
+    let measured: Vec<Row> = rows.iter().filter(|row| row.value().is_some()).cloned().collect();
     if measured.is_empty() {
         return Err(EngineError::BadObservation { message: "there is no measured row to fit".into() });
     }
-    let training = TrainingSet::new(problem, &measured);
-    let surrogate = Surrogate::fit(problem, &training, measured.len())?;
-    let hyperparameters = surrogate.process.hyperparameters();
+    let surrogate = Surrogate::of(problem, &measured)?;
+    let (hyperparameters, scale) = (surrogate.process().hyperparameters(), surrogate.scale());
     Ok(ModelQuality {
         n_rows: measured.len(),
-        std: training.scale.deviation(1.0),
+        std: scale.deviation(1.0),
         cross_validation: folds.map(|folds| cross_validate(problem, &measured, folds)).transpose()?,
         signal_variance: hyperparameters.signal_variance,
         noise_variance: hyperparameters.noise_variance,
-        importances: importances(problem, &surrogate.trees.importances()),
+        importances: importances(problem, &surrogate.trees().importances()),
         training_curve: surrogate
-            .trees
+            .trees()
             .training_curve()
             .training
             .iter()
-            .map(|&loss| training.scale.deviation(loss))
+            .map(|&loss| scale.deviation(loss))
             .collect(),
     })
 }
@@ -107,28 +103,24 @@ pub struct TreesQuality {
 ///
 /// # Errors
 /// No measured row; what the trainer refuses.
-pub fn objective_trees(problem: &Problem, observations: &[Observation]) -> Result<Ensemble, EngineError> {
-    let (x, y) = measured_rows(problem, observations);
-    let seed = stream(problem.settings.seed, Purpose::Trees, y.len()).next_u64();
-    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings.trees, seed)?.ensemble)
+pub fn objective_trees(problem: &Problem, rows: &[Row]) -> Result<Ensemble, EngineError> {
+    let (x, y) = measured_rows(problem, rows)?;
+    let seed = stream(problem.settings().seed, Purpose::Trees, y.len()).next_u64();
+    Ok(gbdt::train(&x, &problem.domains(), &y, None, &problem.settings().trees, seed)?.ensemble)
 }
 
 /// How well trees from elsewhere predict the measured rows.
 ///
 /// # Errors
 /// No measured row; trees over another number of variables.
-pub fn trees_quality(
-    problem: &Problem,
-    observations: &[Observation],
-    trees: &Ensemble,
-) -> Result<TreesQuality, EngineError> {
-    let (x, y) = measured_rows(problem, observations);
+pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Result<TreesQuality, EngineError> {
+    let (x, y) = measured_rows(problem, rows)?;
     let refuse = |message: String| Err(EngineError::BadObservation { message });
     if y.is_empty() {
         return refuse("there is no measured row to compare with".into());
     }
-    if trees.n_features != problem.variables.len() {
-        let (given, expected) = (trees.n_features, problem.variables.len());
+    if trees.n_features != problem.variables().len() {
+        let (given, expected) = (trees.n_features, problem.variables().len());
         return refuse(format!("the model has {given} features; the problem has {expected} variables"));
     }
     let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
@@ -140,25 +132,20 @@ pub fn trees_quality(
 }
 
 /// Points and values of the measured rows, in the objective's units.
-fn measured_rows(problem: &Problem, observations: &[Observation]) -> (Table, Vec<f64>) {
-    let mut x = Table::new(problem.variables.len());
+fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), EngineError> {
+    let mut x = Table::new(problem.variables().len());
     let mut y = Vec::new();
-    for observation in observations {
-        if let Outcome::Done(value) = observation.outcome {
-            let mut point = observation.point.clone();
-            problem.constraints.deactivate(&mut point);
-            x.push(&point);
+    for (index, row) in rows.iter().enumerate() {
+        if let Some(value) = row.value() {
+            problem.check_point(&row.point).map_err(|e| EngineError::bad_row(index, &e))?;
+            x.push(&row.point);
             y.push(value);
         }
     }
-    (x, y)
+    Ok((x, y))
 }
 
-fn cross_validate(
-    problem: &Problem,
-    measured: &[Observation],
-    folds: usize,
-) -> Result<CrossValidation, EngineError> {
+fn cross_validate(problem: &Problem, measured: &[Row], folds: usize) -> Result<CrossValidation, EngineError> {
     let n_rows = measured.len();
     if n_rows < 2 || folds < 2 {
         let message = format!(
@@ -169,21 +156,18 @@ fn cross_validate(
     let folds = folds.min(n_rows);
     let (mut trees_sq, mut gp_sq, mut log_density) = (0.0, 0.0, 0.0);
     for fold in 0..folds {
-        let part = |inside: bool| -> Vec<Observation> {
+        let part = |inside: bool| -> Vec<Row> {
             let rows = measured.iter().enumerate().filter(|(i, _)| (i % folds == fold) == inside);
             rows.map(|(_, o)| o.clone()).collect()
         };
-        let training = TrainingSet::new(problem, &part(false));
-        let surrogate = Surrogate::fit(problem, &training, n_rows)?;
-        let noise = surrogate.process.hyperparameters().noise_variance;
+        let surrogate = Surrogate::of(problem, &part(false))?;
+        let (scale, noise) = (surrogate.scale(), surrogate.process().hyperparameters().noise_variance);
         for row in part(true) {
-            let Outcome::Done(value) = row.outcome else { continue };
-            let mut point = row.point;
-            problem.constraints.deactivate(&mut point);
-            let trees = surrogate.scale.mean(surrogate.trees.predict(&point));
-            let posterior = surrogate.process.posterior(&point);
-            let mean = surrogate.scale.mean(posterior.mean);
-            let std = surrogate.scale.deviation((posterior.variance + noise).sqrt());
+            let Some(value) = row.value() else { continue };
+            let trees = scale.mean(surrogate.trees().predict(&row.point));
+            let posterior = surrogate.process().posterior(&row.point);
+            let mean = scale.mean(posterior.mean);
+            let std = scale.deviation((posterior.variance + noise).sqrt());
             trees_sq += (trees - value).powi(2);
             gp_sq += (mean - value).powi(2);
             log_density += -0.5 * ((value - mean) / std).powi(2) - std.ln() - 0.5 * (2.0 * PI).ln();
@@ -201,7 +185,7 @@ fn cross_validate(
 fn importances(problem: &Problem, importances: &Importances) -> Vec<Importance> {
     let total: f64 = importances.gain.iter().sum();
     let share = |gain: f64| if total > 0.0 { gain / total } else { 0.0 };
-    let entries = problem.variables.iter().zip(importances.gain.iter().zip(&importances.split));
+    let entries = problem.variables().iter().zip(importances.gain.iter().zip(&importances.split));
     entries
         .map(|(variable, (&gain, &splits))| Importance {
             name: variable.name.clone(),

@@ -1,11 +1,10 @@
 //! The closed loop: ask, evaluate, tell.
 
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::history::Outcome;
 
-use super::ask::Context;
+use super::context::Context;
 use super::evaluate::{Evaluate, Evaluation};
 use super::suggestion::Suggestion;
 use super::{EngineError, Optimizer};
@@ -38,8 +37,8 @@ pub struct Step {
 
 /// Number of evaluations a run will make: what is missing of the first design, then the iterations.
 pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
-    let initial = optimizer.problem().settings.design.initial;
-    initial.saturating_sub(optimizer.observations().len()) + settings.iterations
+    let initial = optimizer.problem().settings().design.initial;
+    initial.saturating_sub(optimizer.observations().len()).saturating_add(settings.iterations)
 }
 
 /// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the
@@ -54,7 +53,7 @@ pub fn run<E: From<EngineError>>(
     on_step: &mut dyn FnMut(&mut Optimizer, &Step) -> Result<(), E>,
 ) -> Result<bool, E> {
     let total = planned(optimizer, settings);
-    let interrupted = || settings.context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let interrupted = || settings.context.is_interrupted();
     let mut done = 0;
     while done < total {
         let started = Instant::now();

@@ -10,15 +10,18 @@ use crate::problem::{Problem, Scale, Variable};
 const PROJECTION_GAP: f64 = 1e-4;
 
 /// A random point of a box, constraints not considered: uniform on each variable's scale, uniform among the allowed values of integers, grids, lists and categories.
-/// `region` holds at least one allowed value of each variable.
+/// Where `region` holds no allowed value of a variable, its lower end stands (of a category, level 0).
 pub fn uniform(problem: &Problem, region: &Region, rng: &mut impl Rng) -> Vec<f64> {
-    problem.variables.iter().zip(&region.0).map(|(variable, range)| value(variable, range, rng)).collect()
+    problem.variables().iter().zip(&region.0).map(|(variable, range)| value(variable, range, rng)).collect()
 }
 
-/// One of the levels of a non-empty set, each equally likely.
+/// One of the levels of a set, each equally likely; 0 when it is empty.
 pub(super) fn random_level(levels: &LevelSet, rng: &mut impl Rng) -> f64 {
-    let pick = rng.random_range(0..levels.len());
-    levels.iter().nth(pick).expect("the pick is below the number of levels") as f64
+    let n = levels.len();
+    if n == 0 {
+        return 0.0;
+    }
+    levels.iter().nth(rng.random_range(0..n)).unwrap_or(0) as f64
 }
 
 fn value(variable: &Variable, range: &Range, rng: &mut impl Rng) -> f64 {
@@ -48,19 +51,24 @@ fn value(variable: &Variable, range: &Range, rng: &mut impl Rng) -> f64 {
     }
 }
 
-/// The feasible point of a box nearest to `point` (Eq. 11), which is the point itself when it is feasible; `None` when none is found within the limits.
+/// The feasible point of a box nearest to `point` (Eq. 11), which is the point itself when it is feasible; `None` when none is found within the limits, or when point
+/// or box have another number of coordinates than the problem.
 pub fn nearest_feasible(
     problem: &Problem,
     region: &Region,
     point: Vec<f64>,
     limits: Limits,
 ) -> Option<Vec<f64>> {
-    let feasible =
-        |x: &[f64]| problem.constraints.is_empty() || problem.constraints.is_feasible(x, Tolerance::Produce);
+    if [point.len(), region.0.len()] != [problem.variables().len(); 2] {
+        return None;
+    }
+    let feasible = |x: &[f64]| {
+        problem.constraints().is_empty() || problem.constraints().is_feasible(x, Tolerance::Produce)
+    };
     if feasible(&point) {
         return Some(point);
     }
-    let nearest = problem.constraints.project(region, &point, PROJECTION_GAP, limits).nearest;
+    let nearest = problem.constraints().project(region, &point, PROJECTION_GAP, limits).nearest;
     nearest.map(|(x, _)| x).filter(|x| region.contains(x) && feasible(x))
 }
 

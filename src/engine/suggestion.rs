@@ -70,7 +70,7 @@ impl Suggestion {
 
 /// A region by variable name: `[lower, upper]`, or the names of the levels.
 fn region_to_json(problem: &Problem, region: &Region) -> Value {
-    let entries = problem.variables.iter().zip(&region.0).map(|(variable, range)| {
+    let entries = problem.variables().iter().zip(&region.0).map(|(variable, range)| {
         let value = match range {
             Range::Interval { lower, upper } => json!([variable.to_json(*lower), variable.to_json(*upper)]),
             Range::Levels(levels) => levels.iter().map(|level| variable.to_json(level as f64)).collect(),

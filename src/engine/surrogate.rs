@@ -1,28 +1,45 @@
 //! The surrogate: boosted trees, and the Gaussian process whose kernel they define.
 
-use leafgp_solver::{Domain, constraints};
+use leafgp_solver::constraints;
 use rand::Rng;
 
+use crate::acquisition::{AcquisitionProblem, AgreementLimit, Evaluation};
 use crate::gbdt::{self, GbdtModel};
 use crate::gp::TreeGp;
+use crate::history::Row;
 use crate::instance::{ActiveIf, Instance};
-use crate::problem::Problem;
+use crate::problem::{Problem, ValueError};
 
 use super::error::EngineError;
 use super::random::{Purpose, stream};
 use super::training::{TargetScale, TrainingSet};
 
-/// A fitted surrogate.
+/// A surrogate fitted to the experiments of a problem, ready to predict and to state the acquisition problem of the next one.
+///
+/// ```
+/// use leafgp::engine::Optimizer;
+/// use leafgp::problem::{Problem, Variable};
+///
+/// let problem = Problem::builder("line").variable(Variable::continuous("x", 0.0, 10.0)).build()?;
+/// let mut optimizer = Optimizer::new(problem);
+/// for k in 0..20 {
+///     let x = f64::from(k) / 2.0;
+///     optimizer.tell(&[x], 3.0 * x)?;
+/// }
+/// let model = optimizer.surrogate()?;
+/// let (low, high) = (model.predict(&[2.0])?, model.predict(&[8.0])?);
+/// assert!(low.mean < high.mean && low.std > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Surrogate {
-    /// The variables' domains.
-    pub domains: Vec<Domain>,
-    /// The trees.
-    pub trees: GbdtModel,
-    /// The process on their leaves.
-    pub process: TreeGp,
-    /// Between standardised targets and the objective.
-    pub scale: TargetScale,
+    problem: Problem,
+    training: TrainingSet,
+    trees: GbdtModel,
+    /// Conditioned on the training set.
+    fitted: TreeGp,
+    /// Conditioned on the pending points, too; `None` without any.
+    believing: Option<TreeGp>,
 }
 
 /// A prediction in the objective's units and direction.
@@ -35,37 +52,72 @@ pub struct Prediction {
 }
 
 impl Surrogate {
-    /// Fits trees and process to a training set. `n_rows` numbers the random stream.
+    /// The surrogate of the experiments. Trees and hyperparameters are those of the measured rows, and failed rows stand at the worst measured value; pending rows are
+    /// believed at their predicted means (kriging believer): the mean stays as it is everywhere, the deviation shrinks around them.
     ///
     /// # Errors
-    /// What the trainer or the process refuse.
-    pub fn fit(problem: &Problem, training: &TrainingSet, n_rows: usize) -> Result<Self, EngineError> {
-        let domains = problem.domains();
-        let seed = stream(problem.settings.seed, Purpose::Trees, n_rows).next_u64();
-        let trees = gbdt::train(&training.x, &domains, &training.y, None, &problem.settings.trees, seed)?;
-        let process = TreeGp::fit(&trees.forest, &training.x, &training.y, &problem.settings.gp)?;
-        Ok(Self { domains, trees, process, scale: training.scale })
+    /// [`EngineError::NoMeasuredRow`]; rows of another problem; what the trainer and the process refuse.
+    pub fn of(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
+        Self::fit(problem, TrainingSet::new(problem, rows)?)
     }
 
-    /// Takes each pending point at its predicted mean (kriging believer): the mean stays as it is everywhere, the deviation shrinks around it. Trees
-    /// and hyperparameters stay those of the measured rows.
-    ///
-    /// # Errors
-    /// What the process refuses.
-    pub fn believe(&mut self, training: &TrainingSet) -> Result<(), EngineError> {
-        if training.pending.is_empty() {
-            return Ok(());
+    /// [`Surrogate::of`] a training set. The random stream of the trees has the number of the rows that they learn from, so that pending rows change nothing about them.
+    pub(super) fn fit(problem: &Problem, mut training: TrainingSet) -> Result<Self, EngineError> {
+        if training.y.is_empty() {
+            return Err(EngineError::NoMeasuredRow);
         }
-        let mut x = training.x.clone();
-        let mut y = training.y.clone();
-        for point in &training.pending {
+        let settings = problem.settings();
+        let domains = problem.constraints().domains();
+        let seed = stream(settings.seed, Purpose::Trees, training.y.len()).next_u64();
+        let trees = gbdt::train(&training.x, domains, &training.y, None, &settings.trees, seed)?;
+        let fitted = TreeGp::fit(&trees.forest, &training.x, &training.y, &settings.gp)?;
+        let pending = std::mem::take(&mut training.pending);
+        Self { problem: problem.clone(), training, trees, fitted, believing: None }.with_pending(pending)
+    }
+
+    /// The same trees and hyperparameters with other pending points.
+    pub(super) fn with_pending(mut self, pending: Vec<Vec<f64>>) -> Result<Self, EngineError> {
+        self.training.pending = pending;
+        self.believing = if self.training.pending.is_empty() { None } else { Some(self.believe()?) };
+        Ok(self)
+    }
+
+    /// The process with each pending point at its predicted mean.
+    fn believe(&self) -> Result<TreeGp, EngineError> {
+        let mut x = self.training.x.clone();
+        let mut y = self.training.y.clone();
+        for point in &self.training.pending {
             x.push(point);
-            y.push(self.process.posterior(point).mean);
+            y.push(self.fitted.posterior(point).mean);
         }
-        let hyperparameters = self.process.hyperparameters();
-        self.process = TreeGp::with_hyperparameters(&self.trees.forest, &x, &y, hyperparameters)?
-            .predicting(self.process.variance_kind());
-        Ok(())
+        let believing =
+            TreeGp::with_hyperparameters(&self.trees.forest, &x, &y, self.fitted.hyperparameters())?;
+        Ok(believing.predicting(self.fitted.variance_kind()))
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// What it learned from.
+    pub fn training(&self) -> &TrainingSet {
+        &self.training
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &GbdtModel {
+        &self.trees
+    }
+
+    /// The process on their leaves, pending points believed.
+    pub fn process(&self) -> &TreeGp {
+        self.believing.as_ref().unwrap_or(&self.fitted)
+    }
+
+    /// Between standardised targets and the objective.
+    pub fn scale(&self) -> TargetScale {
+        self.training.scale
     }
 
     /// True when some tree has a split: without one every point looks the same.
@@ -73,39 +125,73 @@ impl Surrogate {
         self.trees.forest.n_leaves() > self.trees.forest.n_trees()
     }
 
-    /// The process's prediction at a point.
-    pub fn predict(&self, x: &[f64]) -> Prediction {
-        let posterior = self.process.posterior(x);
-        Prediction {
-            mean: self.scale.mean(posterior.mean),
-            std: self.scale.deviation(posterior.variance.sqrt()),
-        }
+    /// The prediction at a point in variable order; inactive variables take their inactive value.
+    ///
+    /// # Errors
+    /// A point of the wrong length, a coordinate that is not finite or no level.
+    pub fn predict(&self, x: &[f64]) -> Result<Prediction, ValueError> {
+        let Evaluation { mean, deviation, .. } = self.evaluate(x)?;
+        Ok(Prediction { mean: self.scale().mean(mean), std: self.scale().deviation(deviation) })
     }
 
-    /// The acquisition problem of the next suggestion as a file for `leafgp solve`. Pending points are not part of it.
-    pub fn instance(&self, problem: &Problem, training: &TrainingSet) -> Instance {
-        let variables =
-            problem.variables.iter().zip(&self.domains).map(|(v, domain)| constraints::Variable {
-                name: v.name.clone(),
-                domain: domain.clone(),
-                level_names: v.levels().to_vec(),
-            });
-        let active_if = problem.variables.iter().map(|v| {
+    /// The prediction and the acquisition in standardised minimisation units.
+    ///
+    /// # Errors
+    /// As [`Surrogate::predict`].
+    pub fn evaluate(&self, x: &[f64]) -> Result<Evaluation, ValueError> {
+        self.problem.check_point(x)?;
+        let posterior = if self.problem.variables().iter().any(|v| v.active_if.is_some()) {
+            let mut x = x.to_vec();
+            self.problem.constraints().deactivate(&mut x);
+            self.process().posterior(&x)
+        } else {
+            self.process().posterior(x)
+        };
+        let (mean, deviation) = (posterior.mean, posterior.deviation());
+        Ok(Evaluation { mean, deviation, value: mean - self.problem.settings().kappa * deviation })
+    }
+
+    /// The problem whose optimum is the next experiment: the lower confidence bound over the domains and the constraints, outside the cells of pending and failed
+    /// experiments, within the agreement limit of the settings.
+    pub fn acquisition(&self) -> AcquisitionProblem {
+        let settings = self.problem.settings();
+        let statement =
+            AcquisitionProblem::new(self.process(), self.problem.constraints().clone(), settings.kappa);
+        let taken = self.training.pending.iter().chain(&self.training.failed);
+        statement.excluding_cells_of(taken.map(Vec::as_slice)).with_agreement(self.agreement_limit())
+    }
+
+    /// How much a suggestion may agree with any known experiment, measured or pending, if the settings limit it.
+    pub fn agreement_limit(&self) -> Option<AgreementLimit> {
+        let known = self.training.x.rows().chain(self.training.pending.iter().map(Vec::as_slice));
+        let ratio = self.problem.settings().max_agreement?;
+        Some(AgreementLimit::new(&self.trees.forest, known, ratio))
+    }
+
+    /// The acquisition problem as a file for `leafgp solve`: what the measured rows say. Pending and failed points and the agreement limit are not part of it.
+    pub fn instance(&self) -> Instance {
+        let problem = &self.problem;
+        let variables = problem.variables().iter().map(|v| constraints::Variable {
+            name: v.name.clone(),
+            domain: v.domain(),
+            level_names: v.levels().to_vec(),
+        });
+        let active_if = problem.variables().iter().map(|v| {
             let condition = v.active_if.clone()?;
             Some(ActiveIf { condition, inactive_value: v.inactive_value })
         });
         Instance {
-            name: problem.name.clone(),
-            kappa: problem.settings.kappa,
-            hyperparameters: self.process.hyperparameters(),
-            variance: self.process.variance_kind(),
+            name: problem.name().to_owned(),
+            kappa: problem.settings().kappa,
+            hyperparameters: self.fitted.hyperparameters(),
+            variance: self.fitted.variance_kind(),
             variables: variables.collect(),
             active_if: active_if.collect(),
             forest: self.trees.forest.clone(),
-            x: training.x.clone(),
-            y: training.y.clone(),
-            define: problem.definitions.clone(),
-            constraints: problem.expressions.clone(),
+            x: self.training.x.clone(),
+            y: self.training.y.clone(),
+            define: problem.definitions().to_vec(),
+            constraints: problem.expressions().to_vec(),
             sampled: None,
         }
     }

@@ -1,10 +1,10 @@
 //! From rows of history to standardised targets.
 
 use crate::Table;
-use crate::history::Outcome;
+use crate::history::{Outcome, Row};
 use crate::problem::{Goal, Problem};
 
-use super::Observation;
+use super::error::EngineError;
 
 /// The affine map between the objective's units and the standardised targets, which are always minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,48 +69,43 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// Collects the rows of a history. Inactive variables take their inactive value; failed rows take the worst value measured so far (the whole
-    /// history), or are left out while nothing was measured.
-    pub fn new(problem: &Problem, observations: &[Observation]) -> Self {
-        let measured: Vec<f64> = observations
-            .iter()
-            .filter_map(|o| match o.outcome {
-                Outcome::Done(y) => Some(y),
-                Outcome::Pending | Outcome::Failed => None,
-            })
-            .collect();
-        let scale = TargetScale::new(problem.objective.goal, &measured);
+    /// Collects the rows of a history. Failed rows take the worst value measured so far (the whole history), or are left out while nothing was measured.
+    ///
+    /// # Errors
+    /// [`EngineError::BadObservation`] for a row whose point is none of the problem's.
+    pub fn new(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
+        let measured: Vec<f64> = rows.iter().filter_map(Row::value).collect();
+        let scale = TargetScale::new(problem.objective().goal, &measured);
         let worst = measured.iter().map(|&y| scale.standardise(y)).reduce(f64::max);
         let has_spread = measured.iter().any(|&y| scale.standardise(y) != scale.standardise(measured[0]));
 
         let mut set = Self {
-            x: Table::new(problem.variables.len()),
+            x: Table::new(problem.variables().len()),
             y: Vec::new(),
             scale,
             has_spread,
             pending: Vec::new(),
             failed: Vec::new(),
         };
-        for observation in observations {
-            let mut point = observation.point.clone();
-            problem.constraints.deactivate(&mut point);
-            let target = match observation.outcome {
+        for (index, row) in rows.iter().enumerate() {
+            problem.check_point(&row.point).map_err(|e| EngineError::bad_row(index, &e))?;
+            let target = match row.outcome {
                 Outcome::Done(y) => Some(scale.standardise(y)),
                 Outcome::Failed => {
-                    set.failed.push(point.clone());
+                    set.failed.push(row.point.clone());
                     worst
                 }
                 Outcome::Pending => {
-                    set.pending.push(point.clone());
+                    set.pending.push(row.point.clone());
                     None
                 }
             };
             if let Some(target) = target {
-                set.x.push(&point);
+                set.x.push(&row.point);
                 set.y.push(target);
             }
         }
-        set
+        Ok(set)
     }
 }
 

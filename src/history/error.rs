@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::problem::ValueError;
+
 /// A refused history: file, line, row and column, what is wrong, what was expected.
 ///
 /// Prints as `file:line: row N, column "name": message; expected ...`. Lines count from 1 with the header, rows count experiments from 1.
@@ -50,6 +52,12 @@ impl HistoryError {
 
     pub(super) fn in_file(self, file: impl Into<PathBuf>) -> Self {
         Self { file: Some(file.into()), ..self }
+    }
+}
+
+impl From<ValueError> for HistoryError {
+    fn from(error: ValueError) -> Self {
+        Self::new(error.message, error.expected)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 
 use super::lock::{Lock, spreadsheet_lock};
 use super::sheet::Sheet;
-use super::{History, HistoryError, Outcome};
+use super::{History, HistoryError, Outcome, Row};
 
 /// How often a write starts again because someone else changed the file meanwhile.
 const RETRIES: usize = 50;
@@ -61,8 +61,11 @@ impl HistoryFile {
     /// with what others added meanwhile.
     ///
     /// # Errors
-    /// The file cannot be read, locked or replaced; then nothing has changed, and the error carries the rows as CSV text.
+    /// A row that is no experiment ([`Row::new`]). The file cannot be read, locked or replaced; then nothing has changed, and the error carries the rows as CSV text.
     pub fn append(&self, problem: &Problem, rows: &[(Vec<f64>, Outcome)]) -> Result<History, HistoryError> {
+        for (point, outcome) in rows {
+            self.check(problem, point, *outcome)?;
+        }
         self.rewrite(problem, |sheet| {
             let sheet = sheet.with_header(problem)?;
             let failed = rows.iter().any(|(_, outcome)| *outcome == Outcome::Failed);
@@ -82,6 +85,9 @@ impl HistoryFile {
         n_rows: usize,
         rows: &[(Vec<f64>, Outcome)],
     ) -> Result<Option<History>, HistoryError> {
+        for (point, outcome) in rows {
+            self.check(problem, point, *outcome)?;
+        }
         let changed = std::cell::Cell::new(false);
         let history = self
             .rewrite(problem, |sheet| {
@@ -92,7 +98,7 @@ impl HistoryFile {
         Ok((!changed.get()).then_some(history))
     }
 
-    /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more). Returns the whole history.
+    /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more): the rule of [`History::record`]. Returns the whole history.
     ///
     /// # Errors
     /// As [`HistoryFile::append`].
@@ -102,11 +108,10 @@ impl HistoryFile {
         point: &[f64],
         outcome: Outcome,
     ) -> Result<History, HistoryError> {
+        let row = self.check(problem, point, outcome)?;
         let rows = [(point.to_vec(), outcome)];
         self.rewrite(problem, |sheet| {
-            let history = sheet.interpret(problem)?;
-            let pending =
-                history.rows.iter().position(|row| row.outcome == Outcome::Pending && row.point == point);
+            let pending = sheet.interpret(problem)?.pending_at(&row.point);
             let sheet = sheet.with_header(problem)?;
             let sheet = if outcome == Outcome::Failed { sheet.with_status(problem)? } else { sheet };
             match pending {
@@ -131,6 +136,11 @@ impl HistoryFile {
             read_bytes(&target)?.map_or(Ok(()), |bytes| Sheet::parse(&bytes, problem).map(|_| ()))
         };
         check().map_err(|e| e.in_file(&self.path))
+    }
+
+    /// The row, if it is an experiment of the problem.
+    fn check(&self, problem: &Problem, point: &[f64], outcome: Outcome) -> Result<Row, HistoryError> {
+        Row::new(problem, point, outcome).map_err(|e| HistoryError::from(e).in_file(&self.path))
     }
 
     /// The file behind symbolic links, so that a rename replaces the file and not the link.

@@ -13,7 +13,9 @@ mod sheet;
 
 use std::path::Path;
 
-use crate::problem::Problem;
+use leafgp_solver::constraints::Tolerance;
+
+use crate::problem::{Problem, ValueError};
 
 pub use dialect::Dialect;
 pub use error::HistoryError;
@@ -33,21 +35,50 @@ pub enum Outcome {
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Row {
     /// Line in the file, from 1 (the header is usually line 1); 0 for a row that is not in a file.
     pub line: usize,
-    /// The point in variable order; inactive variables hold their inactive value.
+    /// The point in variable order, a category as its level index; inactive variables hold their inactive value.
     pub point: Vec<f64>,
     /// What is known of it.
     pub outcome: Outcome,
     /// True when the point lies outside a variable's box, grid or list: kept for training, never `best`.
     pub out_of_domain: bool,
-    /// True when a constraint is violated beyond the tolerance for rows ([`Tolerance::Judge`](leafgp_solver::constraints::Tolerance)):
-    /// kept for training, never `best`.
+    /// True when a constraint is violated beyond the tolerance for rows ([`Tolerance::Judge`]): kept for training, never `best`.
     pub violates: bool,
 }
 
 impl Row {
+    /// An experiment that is in no file: inactive variables take their inactive value, and the point is judged against domains and constraints.
+    ///
+    /// # Errors
+    /// A point of the wrong length, a coordinate that is not finite or no level, a value that is not finite.
+    pub fn new(problem: &Problem, point: &[f64], outcome: Outcome) -> Result<Self, ValueError> {
+        problem.check_point(point)?;
+        if let Outcome::Done(value) = outcome
+            && !value.is_finite()
+        {
+            return Err(ValueError {
+                message: format!("the value is {value}"),
+                expected: "a finite number (tell a failed experiment as such)".to_owned(),
+            });
+        }
+        let mut point = point.to_vec();
+        problem.constraints().deactivate(&mut point);
+        Ok(Self::judged(problem, 0, point, outcome))
+    }
+
+    /// A row with its judgement; inactive variables hold their inactive value already.
+    fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Self {
+        let domains = problem.constraints().domains();
+        let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
+        // Constraints are defined on the domains.
+        let violates =
+            !out_of_domain && !problem.constraints().violations(&point, Tolerance::Judge).is_empty();
+        Self { line, point, outcome, out_of_domain, violates }
+    }
+
     /// The value, when the experiment is done.
     pub fn value(&self) -> Option<f64> {
         match self.outcome {
@@ -60,6 +91,17 @@ impl Row {
     pub fn is_eligible(&self) -> bool {
         self.value().is_some() && !self.out_of_domain && !self.violates
     }
+}
+
+/// The best experiment so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best {
+    /// Index of its row, from 0.
+    pub row: usize,
+    /// Its point.
+    pub point: Vec<f64>,
+    /// The measured objective, in the user's direction.
+    pub value: f64,
 }
 
 /// The experiments known so far.
@@ -91,31 +133,56 @@ impl History {
         sheet::Sheet::parse(bytes, problem)?.interpret(problem)
     }
 
-    /// A history made in code; see [`History::push`].
+    /// A history made in code; see [`History::push`] and [`History::record`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an experiment; inactive variables take their inactive value, and the row is judged against the domains and constraints.
+    /// Adds an experiment; see [`Row::new`].
     ///
-    /// # Panics
-    /// When the point's length is not the number of variables.
-    pub fn push(&mut self, problem: &Problem, point: &[f64], outcome: Outcome) {
-        assert_eq!(point.len(), problem.variables.len(), "one coordinate for each variable");
-        let mut point = point.to_vec();
-        problem.constraints.deactivate(&mut point);
-        self.rows.push(sheet::judged(problem, 0, point, outcome));
+    /// # Errors
+    /// As [`Row::new`]. Nothing is added then.
+    pub fn push(&mut self, problem: &Problem, point: &[f64], outcome: Outcome) -> Result<(), ValueError> {
+        self.rows.push(Row::new(problem, point, outcome)?);
+        Ok(())
+    }
+
+    /// Tells what is known of an experiment: fills in the first pending row at the point, or adds a row when there is none (any more). The same rule as
+    /// [`HistoryFile::record`] on disk.
+    ///
+    /// # Errors
+    /// As [`Row::new`]. Nothing changes then.
+    pub fn record(&mut self, problem: &Problem, point: &[f64], outcome: Outcome) -> Result<(), ValueError> {
+        let row = Row::new(problem, point, outcome)?;
+        match self.pending_at(&row.point) {
+            Some(index) => self.rows[index].outcome = outcome,
+            None => self.rows.push(row),
+        }
+        Ok(())
+    }
+
+    /// Takes back a planned experiment: removes the first pending row at the point. False when there is none.
+    ///
+    /// # Errors
+    /// As [`Row::new`].
+    pub fn cancel(&mut self, problem: &Problem, point: &[f64]) -> Result<bool, ValueError> {
+        let row = Row::new(problem, point, Outcome::Pending)?;
+        let pending = self.pending_at(&row.point);
+        if let Some(index) = pending {
+            self.rows.remove(index);
+        }
+        Ok(pending.is_some())
+    }
+
+    /// The first pending row at a point whose inactive variables hold their inactive value: the row that an outcome resolves.
+    fn pending_at(&self, point: &[f64]) -> Option<usize> {
+        self.rows.iter().position(|row| row.outcome == Outcome::Pending && row.point == point)
     }
 
     /// The best eligible row: the first of the best values in the problem's direction.
-    pub fn best(&self, problem: &Problem) -> Option<&Row> {
-        let goal = problem.objective.goal;
-        let better = |value: f64, best: Option<&Row>| {
-            best.and_then(Row::value).is_none_or(|best_value| goal.is_better(value, best_value))
-        };
-        self.rows.iter().filter(|row| row.is_eligible()).fold(None, |best, row| match row.value() {
-            Some(value) if better(value, best) => Some(row),
-            _ => best,
-        })
+    pub fn best(&self, problem: &Problem) -> Option<Best> {
+        let values = self.rows.iter().map(|row| row.value().filter(|_| row.is_eligible()));
+        let (row, value) = problem.objective().goal.best(values)?;
+        Some(Best { row, point: self.rows[row].point.clone(), value })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use leafgp_solver::constraints::Tolerance;
-
 use crate::problem::reading::hint;
 use crate::problem::{Kind, Problem, STATUS_COLUMN};
 
@@ -38,7 +36,7 @@ struct Header {
 impl Header {
     /// The columns that hold numbers.
     fn numeric(&self, problem: &Problem) -> Vec<usize> {
-        let variables = problem.variables.iter().zip(&self.variables);
+        let variables = problem.variables().iter().zip(&self.variables);
         let numbers =
             variables.filter(|(v, _)| !matches!(v.kind, Kind::Categorical(_))).map(|(_, &column)| column);
         numbers.chain([self.objective]).collect()
@@ -115,7 +113,7 @@ impl Sheet {
         self.check_width(header, record)?;
         let point = self.point(problem, header, record, number, notes)?;
         let outcome = self.outcome(problem, header, record, number, notes)?;
-        Ok(judged(problem, record.line, point, outcome))
+        Ok(Row::judged(problem, record.line, point, outcome))
     }
 
     fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
@@ -148,8 +146,8 @@ impl Sheet {
     ) -> Result<Vec<f64>, HistoryError> {
         // What a hierarchical variable's cell holds matters only where the variable is active, so its errors wait for that.
         let mut deferred: Vec<(usize, HistoryError)> = Vec::new();
-        let mut point = Vec::with_capacity(problem.variables.len());
-        for (i, variable) in problem.variables.iter().enumerate() {
+        let mut point = Vec::with_capacity(problem.variables().len());
+        for (i, variable) in problem.variables().iter().enumerate() {
             let cell = self.cell(record, header.variables[i]);
             let parsed = if cell.trim().is_empty() {
                 Err(HistoryError::new("the cell is empty", variable.expected()))
@@ -168,10 +166,10 @@ impl Sheet {
             }
         }
         let given = point.clone();
-        problem.constraints.deactivate(&mut point);
+        problem.constraints().deactivate(&mut point);
         for (i, error) in deferred {
-            if problem.constraints.is_active(i, &point) {
-                let variable = &problem.variables[i];
+            if problem.constraints().is_active(i, &point) {
+                let variable = &problem.variables()[i];
                 let condition = variable.active_if.as_deref().unwrap_or_default();
                 let expected = format!("{} (the variable is active here: {condition})", error.expected);
                 return Err(HistoryError { expected, ..error }.at_column(&variable.name));
@@ -208,7 +206,7 @@ impl Sheet {
             Some(column) => read_status(&self.cell(record, column))?,
             None => None,
         };
-        let objective = &problem.objective.name;
+        let objective = &problem.objective().name;
         if text.is_empty() {
             return match status {
                 Some("failed") => Ok(Outcome::Failed),
@@ -251,7 +249,7 @@ impl Sheet {
             return Ok(self);
         }
         let names =
-            problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]);
+            problem.variables().iter().map(|v| v.name.as_str()).chain([problem.objective().name.as_str()]);
         let header: Vec<_> = names.map(|name| quoted(name, self.dialect.delimiter)).collect();
         let text = format!("{}{}", header.join(&self.dialect.delimiter.to_string()), self.dialect.newline);
         self.reparsed(text, problem)
@@ -291,7 +289,7 @@ impl Sheet {
                 text.push_str(self.dialect.newline);
             }
             let mut cells = vec![Cow::Borrowed(""); header.record.cells.len()];
-            for (i, variable) in problem.variables.iter().enumerate() {
+            for (i, variable) in problem.variables().iter().enumerate() {
                 let value = match variable.kind {
                     Kind::Categorical(_) => variable.format_value(point[i]),
                     _ => self.dialect.format(point[i]),
@@ -347,17 +345,14 @@ impl Sheet {
     }
 }
 
-/// A row with its judgement; inactive variables hold their inactive value already.
-pub(super) fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Row {
-    let domains = problem.constraints.domains();
-    let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
-    // Constraints are defined on the domains.
-    let violates = !out_of_domain && !problem.constraints.violations(&point, Tolerance::Judge).is_empty();
-    Row { line, point, outcome, out_of_domain, violates }
-}
-
 /// Points as a CSV text with header, in the default dialect; the objective's column is empty.
+///
+/// # Errors
+/// A point that is none of the problem's: its length, a coordinate that is not finite or no level.
 pub fn csv_text(problem: &Problem, points: &[Vec<f64>]) -> Result<String, HistoryError> {
+    for point in points {
+        problem.check_point(point)?;
+    }
     let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
     let sheet = Sheet::parse(b"", problem)?.with_header(problem)?.with_rows(problem, &rows)?;
     Ok(sheet.text)
@@ -423,7 +418,7 @@ fn named(numbers: &[usize], rows: &[Row]) -> String {
 
 /// The columns that must be there.
 fn needed(problem: &Problem) -> Vec<&str> {
-    problem.variables.iter().map(|v| v.name.as_str()).chain([problem.objective.name.as_str()]).collect()
+    problem.variables().iter().map(|v| v.name.as_str()).chain([problem.objective().name.as_str()]).collect()
 }
 
 /// The bytes as text.
@@ -471,15 +466,15 @@ fn find_columns(text: &str, record: Record, problem: &Problem) -> Result<Header,
     let column = |name: &str| {
         names.iter().position(|n| n == name).ok_or_else(|| {
             let others = names.iter().map(String::as_str).filter(|n| !needed(problem).contains(n));
-            let role = if name == problem.objective.name { "objective" } else { "variable" };
+            let role = if name == problem.objective().name { "objective" } else { "variable" };
             let message = format!("the column of this {role} is missing{}", hint(name, others));
             let expected = format!("a header with {}", needed(problem).join(", "));
             HistoryError::new(message, expected).at_line(line).at_column(name)
         })
     };
     let variables: Vec<usize> =
-        problem.variables.iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
-    let objective = column(&problem.objective.name)?;
+        problem.variables().iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
+    let objective = column(&problem.objective().name)?;
     let taken = |i: usize| i == objective || variables.contains(&i);
     let mut statuses =
         (0..names.len()).filter(|&i| !taken(i) && names[i].eq_ignore_ascii_case(STATUS_COLUMN));

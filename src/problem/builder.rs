@@ -27,7 +27,7 @@ const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 ///     .variable(Variable::continuous("temperature", 20.0, 80.0).unit("°C"))
 ///     .variable(Variable::categorical("resin", ["A", "B", "C"]))
 ///     .build()?;
-/// assert_eq!(problem.variables[1].parse_value("B")?, 1.0);
+/// assert_eq!(problem.variables()[1].parse_value("B")?, 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

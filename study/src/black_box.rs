@@ -51,7 +51,7 @@ impl<'a> BlackBox<'a> {
 
     /// Judges a value, measured or `None` for a failed evaluation.
     pub(super) fn judge(&self, point: &[f64], value: Option<f64>) -> Judged {
-        let Problem { constraints, objective, .. } = &self.problem.problem;
+        let (constraints, objective) = (self.problem.problem.constraints(), self.problem.problem.objective());
         let violations = violations(constraints, point);
         // An empty sum is -0 in Rust.
         let violation = violations.iter().map(|v| v * v).sum::<f64>() + 0.0;
@@ -108,14 +108,14 @@ impl LookUp {
 
 /// The problem as a method with a penalty sees it: the box, the defined quantities and the hierarchy, without constraints.
 pub(super) fn without_constraints(problem: &Problem) -> Result<Problem, ProblemError> {
-    let mut builder = Problem::builder(problem.name.clone())
-        .objective(problem.objective.name.clone(), problem.objective.goal)
-        .settings(problem.settings.clone());
-    for variable in &problem.variables {
+    let mut builder = Problem::builder(problem.name().to_owned())
+        .objective(problem.objective().name.clone(), problem.objective().goal)
+        .settings(problem.settings().clone());
+    for variable in problem.variables() {
         builder = builder.variable(variable.clone());
     }
     // A quantity that must be whole is a constraint, so only the quantity stays.
-    for define in &problem.definitions {
+    for define in problem.definitions() {
         builder = builder.define(define.name.clone(), define.expr.clone(), false);
     }
     builder.build()
@@ -171,7 +171,7 @@ mod tests {
     fn the_box_stays_when_the_constraints_go() {
         let g1 = functions::find("g1").unwrap().problem().unwrap();
         let plain = without_constraints(&g1).unwrap();
-        assert!(plain.constraints.is_empty() && !g1.constraints.is_empty());
-        assert_eq!(plain.variables, g1.variables);
+        assert!(plain.constraints().is_empty() && !g1.constraints().is_empty());
+        assert_eq!(plain.variables(), g1.variables());
     }
 }

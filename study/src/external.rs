@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use super::StudyError;
 use super::black_box::Judged;
 use super::spec::{ConstraintHandling, Method, Source, StudyProblem};
 use crate::command::{keep_tail, shell, stop};
-use leafgp::problem::{Kind, Problem, Scale, Variable};
+use leafgp::engine::interrupted;
+use leafgp::problem::{Kind, Problem, Scale, ValueError, Variable};
 
 /// Version of the protocol.
 const PROTOCOL: u32 = 1;
@@ -112,7 +113,7 @@ impl External {
         let Some(point) = point else {
             return Err(self.broken("the answer has no \"point\" that is an object of names and values"));
         };
-        point_from_json(problem, point).map_err(|what| self.broken(&what))
+        rounded_point(problem, point).map_err(|what| self.broken(&what.to_string()))
     }
 
     /// Tells the result of a point.
@@ -159,7 +160,7 @@ impl External {
                     return Err(self.broken(&format!("the process ended where {expected:?} was expected")));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                    if interrupted(self.interrupt.as_deref()) {
                         return Err(StudyError::External(format!("run {}: interrupted", self.name)));
                     }
                     if asked.elapsed() >= self.timeout {
@@ -266,21 +267,21 @@ fn problem_to_json(study: &StudyProblem, method: &Method) -> Value {
     let problem = &study.problem;
     let constraints: Vec<Value> = match method.constraints {
         ConstraintHandling::Penalty { .. } => Vec::new(),
-        ConstraintHandling::Exact => (0..problem.constraints.len())
+        ConstraintHandling::Exact => (0..problem.constraints().len())
             .map(|index| {
-                let name = problem.constraints.name(index);
-                let text = problem.expressions.iter().find(|e| e.name == name).map(|e| &e.expr);
+                let name = problem.constraints().name(index);
+                let text = problem.expressions().iter().find(|e| e.name == name).map(|e| &e.expr);
                 json!({ "name": name, "expr": text })
             })
             .collect(),
     };
     let define: Vec<Value> =
-        problem.definitions.iter().map(|d| json!({ "name": d.name, "expr": d.expr })).collect();
+        problem.definitions().iter().map(|d| json!({ "name": d.name, "expr": d.expr })).collect();
     let mut object = json!({
         "name": study.name,
-        "objective": problem.objective.name,
-        "goal": problem.objective.goal.as_str(),
-        "variables": problem.variables.iter().map(variable_to_json).collect::<Vec<_>>(),
+        "objective": problem.objective().name,
+        "goal": problem.objective().goal.as_str(),
+        "variables": problem.variables().iter().map(variable_to_json).collect::<Vec<_>>(),
         "define": define,
         "constraints": constraints,
     });
@@ -319,24 +320,19 @@ fn variable_to_json(variable: &Variable) -> Value {
     object
 }
 
-/// A point of the problem: every variable named, values moved to the nearest allowed ones.
-fn point_from_json(problem: &Problem, point: &Map<String, Value>) -> Result<Vec<f64>, String> {
-    if let Some(name) = point.keys().find(|name| problem.index_of(name).is_none()) {
-        return Err(format!("the point has {name:?}, which is no variable of the problem"));
-    }
-    let mut x = Vec::with_capacity(problem.variables.len());
-    for variable in &problem.variables {
-        let name = &variable.name;
-        let value = point.get(name).ok_or_else(|| format!("the point has no {name:?}"))?;
-        let value = variable.from_json(value).map_err(|e| format!("{name:?}: {e}"))?;
+/// A point of the problem as a process may round it: values are moved to the nearest allowed ones.
+fn rounded_point(problem: &Problem, point: &Map<String, Value>) -> Result<Vec<f64>, ValueError> {
+    let mut x = problem.point_from_json(point)?;
+    for (variable, value) in problem.variables().iter().zip(&mut x) {
         let domain = variable.domain();
         let (lower, upper) = domain.bounds();
         let slack = ROUNDING * (upper - lower).max(value.abs());
-        if !(lower - slack..=upper + slack).contains(&value) {
-            return Err(format!("{name:?} is {value}; expected {}", variable.expected()));
+        if !(lower - slack..=upper + slack).contains(value) {
+            let message = format!("{:?} is {value}", variable.name);
+            return Err(ValueError { message, expected: variable.expected() });
         }
-        x.push(domain.nearest(value, lower, upper).unwrap_or(lower));
+        *value = domain.nearest(*value, lower, upper).unwrap_or(lower);
     }
-    problem.constraints.deactivate(&mut x);
+    problem.constraints().deactivate(&mut x);
     Ok(x)
 }

@@ -25,14 +25,14 @@ pub(super) fn initial_points(problem: &StudyProblem, seed: u64) -> Result<Vec<Ve
         let picks = index::sample(&mut rng, table.points.len(), n);
         return Ok(picks.iter().map(|i| table.points[i].clone()).collect());
     }
-    let full = Region::full(problem.problem.constraints.domains());
+    let full = Region::full(problem.problem.constraints().domains());
     let mut points: Vec<Vec<f64>> = Vec::with_capacity(n);
     while points.len() < n {
         let mut repeated = None;
         let mut found = None;
         for _ in 0..TRIES {
             let mut sample = uniform(&problem.problem, &full, &mut rng);
-            problem.problem.constraints.deactivate(&mut sample);
+            problem.problem.constraints().deactivate(&mut sample);
             match nearest_feasible(&problem.problem, &full, sample, projection_limits()) {
                 Some(point) if points.contains(&point) => repeated = Some(point),
                 Some(point) => {
@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(points.len(), 5);
             for (i, point) in points.iter().enumerate() {
                 assert!(
-                    problem.problem.constraints.is_feasible(point, Tolerance::Produce),
+                    problem.problem.constraints().is_feasible(point, Tolerance::Produce),
                     "{name} {point:?}"
                 );
                 assert!(!points[..i].contains(point));

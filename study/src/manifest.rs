@@ -84,9 +84,9 @@ impl Manifest {
     pub fn new(spec: &Spec) -> Self {
         let problems = spec.problems.iter().map(|p| ProblemEntry {
             name: p.name.clone(),
-            objective: p.problem.objective.name.clone(),
-            goal: p.problem.objective.goal.as_str().to_owned(),
-            constrained: !p.problem.constraints.is_empty(),
+            objective: p.problem.objective().name.clone(),
+            goal: p.problem.objective().goal.as_str().to_owned(),
+            constrained: !p.problem.constraints().is_empty(),
             optimum: match &p.source {
                 super::Source::Function(function) => Some(function.optimum.value),
                 super::Source::Command { .. } | super::Source::Table(_) => None,

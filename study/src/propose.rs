@@ -28,7 +28,7 @@ pub(super) fn propose(
     optimizer: &Optimizer,
     context: &Context,
 ) -> Result<Proposal, StudyError> {
-    let seed = optimizer.problem().settings.seed;
+    let seed = optimizer.problem().settings().seed;
     let mut rng = stream(seed, Purpose::Sample, optimizer.observations().len());
     if let Source::Table(table) = &problem.source {
         return propose_row(table, method, optimizer, &mut rng);
@@ -73,7 +73,7 @@ fn best_sample(
 ) -> Result<Proposal, StudyError> {
     use leafgp_solver::constraints::Tolerance::Produce;
     let n = samples.len();
-    let constraints = &problem.problem.constraints;
+    let constraints = problem.problem.constraints();
     let exact = method.constraints == ConstraintHandling::Exact && !constraints.is_empty();
     if exact && samples.iter().any(|x| constraints.is_feasible(x, Produce)) {
         samples.retain(|x| constraints.is_feasible(x, Produce));
@@ -149,14 +149,14 @@ fn sampled(choice: &Choice, n: usize, bound: Option<f64>) -> Option<ProofRecord>
 
 /// A uniform point of the box.
 fn random(problem: &StudyProblem, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    let constraints = &problem.problem.constraints;
+    let constraints = problem.problem.constraints();
     let mut point = uniform(&problem.problem, &Region::full(constraints.domains()), rng);
     constraints.deactivate(&mut point);
     point
 }
 
 fn projected(problem: &Problem, point: Vec<f64>) -> Option<Vec<f64>> {
-    nearest_feasible(problem, &Region::full(problem.constraints.domains()), point, projection_limits())
+    nearest_feasible(problem, &Region::full(problem.constraints().domains()), point, projection_limits())
 }
 
 fn not_projected(tries: usize) -> StudyError {

@@ -151,7 +151,7 @@ impl SpecReader<'_> {
             }
             None => None,
         };
-        let (mut base, file) = match (table.get("file"), function) {
+        let (base, file) = match (table.get("file"), function) {
             (Some(value), _) => {
                 let path = self.path(&join(field, "file"), value, "\"problem.toml\"")?;
                 (Problem::from_file(&path)?, Some(path))
@@ -181,9 +181,9 @@ impl SpecReader<'_> {
         let initial = self.count(&join(field, "initial"), table.get("initial"), 1)?.unwrap_or(initial);
         let iterations =
             self.count(&join(field, "iterations"), table.get("iterations"), 0)?.unwrap_or(iterations);
-        let settings = self.overlay("", shared, &base.settings)?;
+        let settings = self.overlay("", shared, base.settings())?;
         let settings = self.overlay(field, table.get("settings"), &settings)?;
-        base.settings = settings.clone();
+        let base = base.with_settings(settings.clone())?;
         let problem = StudyProblem { name, problem: base, source, initial, iterations };
         Ok(ReadProblem { problem, base: settings })
     }
@@ -362,7 +362,7 @@ impl SpecReader<'_> {
         read: &ReadProblem,
     ) -> Result<(), ProblemError> {
         let MethodKind::LeafGpRnd { samples } = method.kind else { return Ok(()) };
-        let variables = read.problem.problem.variables.len();
+        let variables = read.problem.problem.variables().len();
         if samples.saturating_mul(variables) > 100_000_000 {
             let message = format!("{samples} samples of {variables} variables do not fit into memory");
             return Err(self.refuse(value, &join(field, "samples"), message, "fewer samples"));

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -17,7 +16,6 @@ use super::spec::{ConstraintHandling, MethodKind, RunId, Source, Spec};
 use super::{StudyError, StudyFolder};
 use leafgp::engine::{Context, Evaluation, Optimizer};
 use leafgp::history::Outcome;
-use leafgp::problem::Problem;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,13 +46,13 @@ pub(super) fn run_one(
     let mut state = State::new(spec, run, context, &path, steps)?;
     let mut times = Times::new(folder.timing_file(&problem.name, &method.name, run.seed));
     while state.steps.len() < problem.evaluations() {
-        if interrupted(context) {
+        if context.is_interrupted() {
             return Ok(Ended::Interrupted);
         }
         let started = Instant::now();
         let proposal = match state.next_point() {
             // An interrupted search gives a worse point or none: neither is the run's.
-            _ if interrupted(context) => return Ok(Ended::Interrupted),
+            _ if context.is_interrupted() => return Ok(Ended::Interrupted),
             proposal => proposal?,
         };
         let proposed = started.elapsed();
@@ -82,11 +80,6 @@ pub(super) fn run_one(
     Ok(Ended::Complete { best: state.steps.last().and_then(|step| step.best) })
 }
 
-/// True once the user has asked to stop.
-pub(super) fn interrupted(context: &Context) -> bool {
-    context.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
-}
-
 /// A run under way.
 struct State<'a> {
     spec: &'a Spec,
@@ -111,12 +104,13 @@ impl<'a> State<'a> {
         steps: Vec<StepRecord>,
     ) -> Result<Self, StudyError> {
         let (problem, method) = spec.parts(run.case);
-        let mut view = match method.constraints {
+        let view = match method.constraints {
             ConstraintHandling::Exact => problem.problem.clone(),
             ConstraintHandling::Penalty { .. } => without_constraints(&problem.problem)?,
         };
-        view.settings = spec.cases[run.case].settings.clone();
-        view.settings.seed = run.seed;
+        let mut settings = spec.cases[run.case].settings.clone();
+        settings.seed = run.seed;
+        let view = view.with_settings(settings)?;
         let initial =
             if steps.len() < problem.evaluations() { initial_points(problem, run.seed)? } else { Vec::new() };
         let mut state = Self {
@@ -131,7 +125,7 @@ impl<'a> State<'a> {
             process: None,
         };
         for step in steps {
-            let point = point_of(&problem.problem, &step).map_err(|what| {
+            let point = problem.problem.point_from_json(&step.point).map_err(|what| {
                 StudyError::content(path, format!("evaluation {}: {what}", step.evaluation))
             })?;
             let judged = state.black_box.judge(&point, step.value);
@@ -194,14 +188,10 @@ impl<'a> State<'a> {
     fn record(&mut self, proposal: Proposal, judged: &Judged) -> Result<StepRecord, StudyError> {
         self.tell(&proposal.point, judged)?;
         let (problem, method) = self.spec.parts(self.run.case);
-        let goal = problem.problem.objective.goal;
+        let goal = problem.problem.objective().goal;
         let before = self.steps.last().and_then(|step| step.best);
         let counts = judged.value.filter(|_| judged.feasible);
-        let best = match (before, counts) {
-            (Some(before), Some(value)) if goal.is_better(value, before) => Some(value),
-            (None, value) => value,
-            (before, _) => before,
-        };
+        let best = goal.better(before, counts);
         let evaluation = self.steps.len() + 1;
         Ok(StepRecord {
             evaluation,
@@ -218,16 +208,6 @@ impl<'a> State<'a> {
             proof: proposal.proof,
         })
     }
-}
-
-/// The recorded point in variable order.
-fn point_of(problem: &Problem, step: &StepRecord) -> Result<Vec<f64>, String> {
-    let coordinate = |variable: &leafgp::problem::Variable| {
-        let value = step.point.get(&variable.name);
-        let value = value.ok_or_else(|| format!("the point has no {:?}", variable.name))?;
-        variable.from_json(value).map_err(|e| format!("{}: {e}", variable.name))
-    };
-    problem.variables.iter().map(coordinate).collect()
 }
 
 /// The times of a run. Nothing depends on them, so a file that cannot be written is no reason to stop.

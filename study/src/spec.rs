@@ -199,10 +199,10 @@ impl StudyProblem {
             Source::Table(table) => json!({ "points": table.points, "values": table.values }),
         };
         json!({
-            "objective": [problem.objective.name, problem.objective.goal.as_str()],
-            "variables": problem.variables.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
-            "define": problem.definitions.iter().map(|d| json!([d.name, d.expr, d.integer])).collect::<Vec<_>>(),
-            "constraints": problem.expressions.iter().map(|e| json!([e.name, e.expr])).collect::<Vec<_>>(),
+            "objective": [problem.objective().name, problem.objective().goal.as_str()],
+            "variables": problem.variables().iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
+            "define": problem.definitions().iter().map(|d| json!([d.name, d.expr, d.integer])).collect::<Vec<_>>(),
+            "constraints": problem.expressions().iter().map(|e| json!([e.name, e.expr])).collect::<Vec<_>>(),
             "source": source,
             "initial": self.initial,
         })

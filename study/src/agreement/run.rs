@@ -10,13 +10,9 @@ use super::record::{AgreementRecord, AgreementRun};
 use super::spec::{AgreementSpec, Targets};
 use crate::functions::Benchmark;
 use crate::record::{RunHeader, mixed};
-use crate::run_one::interrupted;
 use crate::{RunOptions, StudyError, StudyFolder};
-use leafgp::engine::{
-    Context, EngineError, MeanWithinAgreement, Observation, Purpose, Surrogate, TrainingSet,
-    mean_within_agreement, stream, uniform,
-};
-use leafgp::history::Outcome;
+use leafgp::engine::{Context, EngineError, MeanWithinAgreement, Purpose, Surrogate, stream, uniform};
+use leafgp::history::{Outcome, Row};
 use leafgp::problem::{Goal, Problem};
 
 /// The method's name in folders and headers.
@@ -108,7 +104,7 @@ pub fn run(
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if state.lock().unwrap_or_else(PoisonError::into_inner).1.is_some() || interrupted(&context) {
+            if state.lock().unwrap_or_else(PoisonError::into_inner).1.is_some() || context.is_interrupted() {
                 return;
             }
             let result = run_one(spec, run, folder, &context, on_answer);
@@ -127,7 +123,7 @@ pub fn run(
         work();
     });
     let (mut summary, error) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.interrupted = interrupted(&context) && summary.complete < summary.total;
+    summary.interrupted = context.is_interrupted() && summary.complete < summary.total;
     error.map_or(Ok(summary), Err)
 }
 
@@ -161,10 +157,11 @@ fn run_one(
             .iter()
             .filter(|r| r.ratio < ratio)
             .filter_map(|r| r.point.as_ref())
-            .map(|point| fitted.point(point))
-            .collect();
+            .map(|point| fitted.problem.point_from_json(point))
+            .collect::<Result<_, _>>()
+            .map_err(|what| StudyError::content(&path, what.to_string()))?;
         let answer = fitted.answer(ratio, &start, context)?;
-        if interrupted(context) {
+        if context.is_interrupted() {
             return Ok(false);
         }
         on_answer(&name, &answer);
@@ -180,41 +177,30 @@ struct Fitted {
     function: &'static Benchmark,
     sign: f64,
     problem: Problem,
-    training: TrainingSet,
     surrogate: Surrogate,
 }
 
 impl Fitted {
     fn new(spec: &AgreementSpec, run: Run) -> Result<Self, StudyError> {
-        let mut problem = run.function.problem()?;
-        problem.settings = spec.settings.clone();
-        problem.settings.seed = run.seed;
-        problem.objective.goal = Goal::Maximize;
+        let mut settings = spec.settings.clone();
+        settings.seed = run.seed;
+        let problem = run.function.problem()?.with_settings(settings)?.with_goal(Goal::Maximize);
         let sign = match spec.targets {
             Targets::Plain => 1.0,
             Targets::Negated => -1.0,
         };
         // The first points of a longer list are the shorter list.
         let mut rng = stream(run.seed, Purpose::Initial, 0);
-        let full = Region::full(problem.constraints.domains());
-        let rows: Vec<Observation> = (0..run.points)
+        let full = Region::full(problem.constraints().domains());
+        let rows: Vec<Row> = (0..run.points)
             .map(|_| {
                 let point = uniform(&problem, &full, &mut rng);
                 let value = sign * run.function.evaluate(&point);
-                Observation { point, outcome: Outcome::Done(value) }
+                Row::new(&problem, &point, Outcome::Done(value)).map_err(EngineError::from)
             })
-            .collect();
-        let training = TrainingSet::new(&problem, &rows);
-        let surrogate = Surrogate::fit(&problem, &training, rows.len())?;
-        Ok(Self { function: run.function, sign, problem, training, surrogate })
-    }
-
-    /// A recorded point in variable order.
-    fn point(&self, recorded: &serde_json::Map<String, serde_json::Value>) -> Vec<f64> {
-        let coordinate = |v: &leafgp::problem::Variable| {
-            recorded.get(&v.name).and_then(|value| v.from_json(value).ok()).unwrap_or(v.inactive_value)
-        };
-        self.problem.variables.iter().map(coordinate).collect()
+            .collect::<Result<_, _>>()?;
+        let surrogate = Surrogate::of(&problem, &rows)?;
+        Ok(Self { function: run.function, sign, problem, surrogate })
     }
 
     fn answer(
@@ -223,8 +209,7 @@ impl Fitted {
         start: &[Vec<f64>],
         context: &Context,
     ) -> Result<AgreementRecord, StudyError> {
-        let found =
-            mean_within_agreement(&self.problem, &self.surrogate, &self.training, ratio, start, context);
+        let found = self.surrogate.mean_within_agreement(ratio, start, context);
         let none = |status: &str| AgreementRecord {
             ratio,
             status: status.to_owned(),

@@ -33,16 +33,16 @@ impl Benchmark {
     /// # Errors
     /// What does not fit, and what was expected.
     pub fn check_fits(&self, problem: &Problem) -> Result<(), String> {
-        if problem.variables.len() != self.variables.len() {
+        if problem.variables().len() != self.variables.len() {
             return Err(format!(
                 "the problem has {} variables; the function {} expects {}: {}",
-                problem.variables.len(),
+                problem.variables().len(),
                 self.name,
                 self.variables.len(),
                 self.variables.iter().map(|v| v.name).collect::<Vec<_>>().join(", ")
             ));
         }
-        for (given, own) in problem.variables.iter().zip(self.variables) {
+        for (given, own) in problem.variables().iter().zip(self.variables) {
             let expected = own.kind.domain().levels();
             if given.domain().levels() != expected {
                 let expected =

@@ -41,11 +41,7 @@ impl Progress {
     pub fn best_so_far(&self, goal: Goal) -> Vec<Option<f64>> {
         let mut best = None;
         let step = |trial: &Trial| {
-            if let Some(value) = trial.value.filter(|_| trial.eligible)
-                && best.is_none_or(|b| goal.is_better(value, b))
-            {
-                best = Some(value);
-            }
+            best = goal.better(best, trial.value.filter(|_| trial.eligible));
             best
         };
         self.trials.iter().map(step).collect()
@@ -74,9 +70,9 @@ impl ConvergenceChart {
     /// A chart of histories of a problem.
     pub fn new(problem: &Problem, histories: Vec<Progress>) -> Self {
         Self {
-            title: problem.name.clone(),
-            objective: problem.objective.name.clone(),
-            goal: problem.objective.goal,
+            title: problem.name().to_owned(),
+            objective: problem.objective().name.clone(),
+            goal: problem.objective().goal,
             histories,
             log_y: false,
         }

@@ -30,7 +30,7 @@ impl ParallelChart<'_> {
 
     /// The chart as one self-contained `<svg>` element, wide enough for its axes.
     pub fn svg(&self) -> String {
-        let axes = self.problem.variables.len() + 1;
+        let axes = self.problem.variables().len() + 1;
         self.svg_sized(Size::new(Self::SIZE.width.max(95.0 * axes as f64), Self::SIZE.height))
     }
 
@@ -60,7 +60,7 @@ impl ParallelChart<'_> {
         let at = |k: usize| area.left + k as f64 / (n - 1).max(1) as f64 * area.width();
         for (i, (row, value)) in rows.iter().enumerate() {
             let line = |k: usize| {
-                let position = match self.problem.variables.get(k) {
+                let position = match self.problem.variables().get(k) {
                     Some(variable) => coordinate(variable, row.point[k]),
                     None => *value,
                 };
@@ -77,7 +77,7 @@ impl ParallelChart<'_> {
                 let share = i as f64 / rows.len().max(2) as f64;
                 element.str("stroke", &sequential(share)).str("stroke-opacity", "0.55")
             };
-            let objective = &self.problem.objective.name;
+            let objective = &self.problem.objective().name;
             element.titled(&format!("{objective} {}{}", short(*value), place(row)));
         }
         for (k, axis) in axes.iter().enumerate() {
@@ -93,7 +93,7 @@ impl ParallelChart<'_> {
 
     /// The measured rows: infeasible ones, then from worst to best.
     fn ordered(&self) -> Vec<(&Row, f64)> {
-        let sign = self.problem.objective.goal.sign();
+        let sign = self.problem.objective().goal.sign();
         let mut rows: Vec<(&Row, f64)> =
             self.history.rows.iter().filter_map(|row| Some((row, row.value()?))).collect();
         rows.sort_by(|a, b| {
@@ -105,7 +105,7 @@ impl ParallelChart<'_> {
     /// One axis a variable, then the objective's.
     fn axes(&self, area: Area, rows: &[(&Row, f64)]) -> Vec<Axis> {
         let axis = |scale: Scale| Axis { scale, from: area.bottom, to: area.top };
-        let mut axes: Vec<Axis> = self.problem.variables.iter().map(|v| axis(scale_of(v))).collect();
+        let mut axes: Vec<Axis> = self.problem.variables().iter().map(|v| axis(scale_of(v))).collect();
         let (low, high) = rows
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, v)| (low.min(*v), high.max(*v)));
@@ -115,11 +115,12 @@ impl ParallelChart<'_> {
 
     fn draw_axis(&self, document: &mut Document, axis: &Axis, k: usize, x: f64, spacing: f64) {
         document.line((x, axis.to), (x, axis.from), INK);
-        let (name, unit) = match self.problem.variables.get(k) {
+        let (name, unit) = match self.problem.variables().get(k) {
             Some(variable) => (variable.name.as_str(), variable.unit.clone()),
-            None => {
-                (self.problem.objective.name.as_str(), Some(self.problem.objective.goal.as_str().to_owned()))
-            }
+            None => (
+                self.problem.objective().name.as_str(),
+                Some(self.problem.objective().goal.as_str().to_owned()),
+            ),
         };
         let room = spacing.min(160.0) - 6.0;
         let style = Style::new(TICK_SIZE, Anchor::Middle);
@@ -187,20 +188,20 @@ mod tests {
 
     #[test]
     fn every_measured_row_is_a_line_and_the_best_stand_out() {
-        let mut problem = Problem::builder("p")
+        let problem = Problem::builder("p")
             .variable(Variable::continuous("x <1>", 0.0, 10.0).unit("m & s"))
             .variable(Variable::categorical("c", ["u", "v"]))
             .variable(Variable::discrete("dose", [0.0, 12.0, 48.0]))
             .constraint("limit", "`x <1>` <= 8")
             .build()
-            .unwrap();
-        problem.objective.goal = Goal::Maximize;
+            .unwrap()
+            .with_goal(Goal::Maximize);
         let mut history = History::new();
         for (x, c, dose, value) in [(0.0, 0.0, 0.0, 1.0), (5.0, 1.0, 12.0, 7.0), (8.0, 0.0, 48.0, 3.0)] {
-            history.push(&problem, &[x, c, dose], Outcome::Done(value));
+            history.push(&problem, &[x, c, dose], Outcome::Done(value)).unwrap();
         }
-        history.push(&problem, &[9.0, 0.0, 0.0], Outcome::Done(99.0));
-        history.push(&problem, &[1.0, 0.0, 0.0], Outcome::Failed);
+        history.push(&problem, &[9.0, 0.0, 0.0], Outcome::Done(99.0)).unwrap();
+        history.push(&problem, &[1.0, 0.0, 0.0], Outcome::Failed).unwrap();
         let chart = ParallelChart { title: "t".into(), problem: &problem, history: &history, best: 1 };
         let svg = chart.svg();
         assert_eq!(svg, chart.svg());

@@ -5,7 +5,8 @@ use leafgp_solver::constraints::Tolerance;
 use super::cells::CellAxis;
 use super::contour::Field;
 use crate::functions::Benchmark;
-use leafgp::engine::{EngineError, Observation, Surrogate, TrainingSet};
+use leafgp::engine::{EngineError, Surrogate};
+use leafgp::history::Row;
 use leafgp::problem::{Goal, Problem};
 
 /// Steps along each axis at which constraints are judged, and the true function is evaluated for its contours.
@@ -62,67 +63,63 @@ impl Surface {
     ///
     /// # Panics
     /// When `x` and `y` are equal or no variables, or `at` has another length than the variables.
-    pub fn new(
-        problem: &Problem,
-        observations: &[Observation],
-        x: usize,
-        y: usize,
-        at: &[f64],
-    ) -> Result<Self, EngineError> {
-        let training = TrainingSet::new(problem, observations);
-        if training.y.len() < 2 {
-            let message = format!("a surface needs at least 2 measured rows; there are {}", training.y.len());
+    pub fn new(problem: &Problem, rows: &[Row], x: usize, y: usize, at: &[f64]) -> Result<Self, EngineError> {
+        let n_measured = rows.iter().filter(|row| row.value().is_some()).count();
+        if n_measured < 2 {
+            let message = format!("a surface needs at least 2 measured rows; there are {n_measured}");
             return Err(EngineError::BadObservation { message });
         }
-        let mut surrogate = Surrogate::fit(problem, &training, observations.len())?;
-        surrogate.believe(&training)?;
-        Ok(Self::of(problem, &surrogate, x, y, at))
+        Self::of(&Surrogate::of(problem, rows)?, x, y, at)
     }
 
     /// [`Surface::new`] for a fitted model.
     ///
+    /// # Errors
+    /// A coordinate of `at` that is not finite or no level.
+    ///
     /// # Panics
     /// As [`Surface::new`].
-    pub fn of(problem: &Problem, surrogate: &Surrogate, x: usize, y: usize, at: &[f64]) -> Self {
+    pub fn of(surrogate: &Surrogate, x: usize, y: usize, at: &[f64]) -> Result<Self, EngineError> {
+        let problem = surrogate.problem();
         assert!(x != y, "two different variables");
-        assert_eq!(at.len(), problem.variables.len(), "one coordinate for each variable");
-        let forest = &surrogate.trees.forest;
-        let x_axis = CellAxis::new(&problem.variables[x], x, forest);
-        let y_axis = CellAxis::new(&problem.variables[y], y, forest);
+        assert_eq!(at.len(), problem.variables().len(), "one coordinate for each variable");
+        let forest = &surrogate.trees().forest;
+        let x_axis = CellAxis::new(&problem.variables()[x], x, forest);
+        let y_axis = CellAxis::new(&problem.variables()[y], y, forest);
         let plane = Plane { problem, x, y, at };
         let n = x_axis.len() * y_axis.len();
         let (mut mean, mut std, mut acquisition) =
             (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
-        let kappa = problem.settings.kappa;
+        let scale = surrogate.scale();
         for &v in y_axis.values() {
             for &u in x_axis.values() {
-                let posterior = surrogate.process.posterior(&plane.point(u, v));
-                mean.push(surrogate.scale.mean(posterior.mean));
-                std.push(surrogate.scale.deviation(posterior.deviation()));
-                acquisition.push(posterior.mean - kappa * posterior.deviation());
+                let at_cell = surrogate.evaluate(&plane.point(u, v))?;
+                mean.push(scale.mean(at_cell.mean));
+                std.push(scale.deviation(at_cell.deviation));
+                acquisition.push(at_cell.value);
             }
         }
         let fixed: Vec<String> = (0..at.len())
             .filter(|&i| i != x && i != y)
             .map(|i| {
-                let variable = &problem.variables[i];
+                let variable = &problem.variables()[i];
                 format!("{} = {}", variable.name, variable.format_value(at[i]))
             })
             .collect();
         let infeasible = plane.infeasible(&x_axis, &y_axis);
-        Self {
+        Ok(Self {
             mean,
             std,
             acquisition,
-            kappa,
-            objective: problem.objective.name.clone(),
-            goal: problem.objective.goal,
+            kappa: problem.settings().kappa,
+            objective: problem.objective().name.clone(),
+            goal: problem.objective().goal,
             infeasible,
             truth: None,
             fixed: fixed.join(", "),
             x: x_axis,
             y: y_axis,
-        }
+        })
     }
 
     /// Adds contour lines of the true function; none along axes of bands.
@@ -165,21 +162,21 @@ impl Plane<'_> {
     fn point(&self, u: f64, v: f64) -> Vec<f64> {
         let mut point = self.at.to_vec();
         (point[self.x], point[self.y]) = (u, v);
-        self.problem.constraints.deactivate(&mut point);
+        self.problem.constraints().deactivate(&mut point);
         point
     }
 
     fn infeasible(&self, x: &CellAxis, y: &CellAxis) -> Option<Mask> {
-        if self.problem.constraints.is_empty() {
+        if self.problem.constraints().is_empty() {
             return None;
         }
-        let is_discrete = |i: usize| self.problem.variables[i].domain().is_discrete();
+        let is_discrete = |i: usize| self.problem.variables()[i].domain().is_discrete();
         let (xs, x_edges) = x.raster(RASTER, is_discrete(self.x));
         let (ys, y_edges) = y.raster(RASTER, is_discrete(self.y));
         let out: Vec<bool> = ys
             .iter()
             .flat_map(|&v| xs.iter().map(move |&u| (u, v)))
-            .map(|(u, v)| !self.problem.constraints.is_feasible(&self.point(u, v), Tolerance::Judge))
+            .map(|(u, v)| !self.problem.constraints().is_feasible(&self.point(u, v), Tolerance::Judge))
             .collect();
         out.contains(&true).then_some(Mask { x_edges, y_edges, out })
     }
@@ -189,18 +186,17 @@ impl Plane<'_> {
 mod tests {
     use super::Surface;
     use crate::functions;
-    use leafgp::engine::{Observation, Surrogate, TrainingSet};
-    use leafgp::history::Outcome;
+    use leafgp::engine::Surrogate;
+    use leafgp::history::{Outcome, Row};
     use leafgp::problem::{Problem, Variable};
 
-    fn rows(problem: &Problem, n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<Observation> {
+    fn rows(problem: &Problem, n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<Row> {
         let full = leafgp_solver::Region::full(&problem.domains());
         let mut rng = leafgp::engine::stream(7, leafgp::engine::Purpose::Initial, 0);
         (0..n)
             .map(|_| {
                 let point = leafgp::engine::uniform(problem, &full, &mut rng);
-                let outcome = Outcome::Done(f(&point));
-                Observation { point, outcome }
+                Row::new(problem, &point, Outcome::Done(f(&point))).unwrap()
             })
             .collect()
     }
@@ -215,8 +211,7 @@ mod tests {
             .build()
             .unwrap();
         let observations = rows(&problem, 40, |x| x[0] * x[0] + x[1] - x[2].ln() + 0.1 * x[3]);
-        let training = TrainingSet::new(&problem, &observations);
-        let surrogate = Surrogate::fit(&problem, &training, 40).unwrap();
+        let surrogate = Surrogate::of(&problem, &observations).unwrap();
         let at = [0.3, 1.0, 0.01, 12.0];
         let full = leafgp_solver::Region::full(&problem.domains());
         let mut rng = leafgp::engine::stream(8, leafgp::engine::Purpose::Sample, 0);
@@ -228,10 +223,10 @@ mod tests {
                 let mut point = at.to_vec();
                 (point[x], point[y]) = (drawn[x], drawn[y]);
                 let cell = surface.y.cell_of(point[y]) * surface.x.len() + surface.x.cell_of(point[x]);
-                let expected = surrogate.predict(&point);
+                let expected = surrogate.predict(&point).unwrap();
                 assert_eq!(surface.mean[cell], expected.mean, "{point:?}");
                 assert_eq!(surface.std[cell], expected.std);
-                let posterior = surrogate.process.posterior(&point);
+                let posterior = surrogate.process().posterior(&point);
                 assert_eq!(surface.acquisition[cell], posterior.mean - 1.96 * posterior.deviation());
             }
         }

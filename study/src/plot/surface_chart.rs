@@ -56,7 +56,7 @@ pub fn marked_rows(problem: &Problem, rows: &[Row], best: Option<usize>) -> Vec<
             Outcome::Done(_) => Marker::Infeasible,
         };
         let value =
-            row.value().map_or(String::new(), |v| format!(": {} {}", problem.objective.name, short(v)));
+            row.value().map_or(String::new(), |v| format!(": {} {}", problem.objective().name, short(v)));
         MarkedPoint { marker, point: row.point.clone(), label: format!("row {}{value}", i + 1) }
     };
     rows.iter().enumerate().map(mark).collect()
@@ -354,11 +354,11 @@ mod tests {
         let mut history = History::new();
         for i in 0..12 {
             let a = f64::from(i) / 12.0;
-            history.push(&problem, &[a, f64::from(i % 2)], Outcome::Done(a + f64::from(i % 2)));
+            history.push(&problem, &[a, f64::from(i % 2)], Outcome::Done(a + f64::from(i % 2))).unwrap();
         }
-        history.push(&problem, &[0.5, 0.0], Outcome::Failed);
-        history.push(&problem, &[0.6, 0.0], Outcome::Pending);
-        let optimizer = Optimizer::with_history(problem.clone(), &history);
+        history.push(&problem, &[0.5, 0.0], Outcome::Failed).unwrap();
+        history.push(&problem, &[0.6, 0.0], Outcome::Pending).unwrap();
+        let optimizer = Optimizer::with_history(problem.clone(), &history).unwrap();
         let surface = Surface::new(&problem, optimizer.observations(), 0, 1, &[0.0, 0.0]).unwrap();
         let points = marked_rows(&problem, &history.rows, Some(0));
         let count = |marker| points.iter().filter(|p| p.marker == marker).count();

@@ -181,15 +181,17 @@ fn a_run_of_leaf_gp_is_the_librarys_loop_of_ask_and_tell() {
     study.run(text, "out", 2, None);
     let function = leafgp_study::functions::find("pressure-vessel").unwrap();
     for method in ["leaf-gp", "away"] {
-        let mut problem = function.problem().unwrap();
-        problem.settings.seed = 3;
-        problem.settings.design.initial = 1;
-        if method == "away" {
-            problem.settings.point = PointChoice::Away;
-            problem.settings.kappa = 0.5;
-            problem.settings.trees.min_data_in_bin = 1;
-        }
-        let variables = problem.variables.clone();
+        let problem = function.problem().unwrap().adjusted(|settings| {
+            settings.seed = 3;
+            settings.design.initial = 1;
+            if method == "away" {
+                settings.point = PointChoice::Away;
+                settings.kappa = 0.5;
+                settings.trees.min_data_in_bin = 1;
+            }
+        });
+        let problem = problem.unwrap();
+        let variables = problem.variables().to_vec();
         let mut optimizer = leafgp::engine::Optimizer::new(problem);
         for step in study.steps("out", "pressure-vessel", method, 3) {
             let recorded: Vec<f64> =

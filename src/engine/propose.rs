@@ -1,0 +1,124 @@
+//! One proposal of the model: the algorithm of the paper on a page.
+
+use std::time::{Duration, Instant};
+
+use leafgp_solver::constraints::Limits;
+use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
+use rand::Rng;
+
+use crate::problem::Problem;
+
+use super::centre::point_of_cell;
+use super::context::Context;
+use super::error::EngineError;
+use super::random::{Purpose, stream};
+use super::suggestion::{Proof, Suggestion};
+use super::surrogate::Surrogate;
+use super::training::TrainingSet;
+
+/// Most measured points offered to the search as starting points of its local search.
+const MAX_START_POINTS: usize = 64;
+/// The projection's own share of the time limit, and its search nodes: what it finds late is hardly nearer.
+const CENTRE_SHARE: f64 = 0.1;
+const CENTRE_NODES: usize = 2_000;
+
+/// What a proposal needs besides the model.
+pub(super) struct Step<'a> {
+    /// Rows of the history, pending ones counted: the number of the random streams of search and point.
+    pub(super) n_rows: usize,
+    /// Interrupt and progress.
+    pub(super) context: &'a Context,
+    /// Of the questions to the constraints.
+    pub(super) limits: &'a Limits,
+}
+
+/// The global minimum of the acquisition, and the point of its cell that is to be measured; `None` when it is proved that no cell is left.
+///
+/// The model enters three times: it states the acquisition problem, offers points to start from, and chooses the point inside the optimal region. A preset with
+/// another model is another function from a model and a [`Step`] to a suggestion.
+///
+/// # Errors
+/// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
+pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<Suggestion>, EngineError> {
+    let problem = surrogate.problem();
+    let statement = surrogate.acquisition();
+    let options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
+    let report = search::minimize(&statement.search(), &options)?;
+    if report.status == Status::Infeasible {
+        return Ok(None);
+    }
+    let Some(incumbent) = report.incumbent else {
+        let reason = format!("the search stopped: {}", report.stop_reason);
+        return Err(EngineError::NoIncumbent { reason });
+    };
+    let point = point_to_measure(surrogate, &incumbent, step);
+    let scale = surrogate.scale();
+    let proof = Proof {
+        region: incumbent.region,
+        mean: scale.mean(incumbent.mean),
+        std: scale.deviation(incumbent.deviation),
+        acquisition: incumbent.objective,
+        bound: report.best_bound,
+        gap: report.gap,
+        status: report.status,
+        stop_reason: report.stop_reason,
+        nodes: report.nodes,
+    };
+    let note = (proof.status != Status::Optimal).then(|| {
+        format!(
+            "optimality is not proved: the search stopped: {} with gap {:.2e}",
+            proof.stop_reason, proof.gap
+        )
+    });
+    Ok(Some(Suggestion { point, proof: Some(proof), note }))
+}
+
+/// The point of the optimal cell that is to be measured: to the trees, all of its points are equal.
+fn point_to_measure(surrogate: &Surrogate, incumbent: &Incumbent, step: &Step<'_>) -> Vec<f64> {
+    let problem = surrogate.problem();
+    let mut rng = stream(problem.settings().seed, Purpose::Centre, step.n_rows);
+    let limits = limits_of_centre(problem, step.limits);
+    let Incumbent { region, x, .. } = incumbent;
+    let point = point_of_cell(problem, region, x, &surrogate.training().x, &mut rng, limits);
+    let forest = &surrogate.trees().forest;
+    if forest.active_leaves(&point) == forest.active_leaves(x) {
+        point
+    } else {
+        debug_assert!(false, "the centre {point:?} left the cell {region:?}");
+        x.clone()
+    }
+}
+
+/// The projection comes after the search, which may have taken all the time: a tenth on top is its own.
+fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
+    let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings().solver.time_limit);
+    let own = Instant::now().checked_add(share);
+    Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
+}
+
+/// The solver settings of a problem with `n_rows` rows as the search takes them.
+pub(super) fn search_options(
+    problem: &Problem,
+    n_rows: usize,
+    start_points: Vec<Vec<f64>>,
+    context: &Context,
+) -> SearchOptions {
+    let settings = problem.settings();
+    let mut options = SearchOptions::default();
+    options.gap = settings.solver.gap;
+    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
+    options.node_limit = settings.solver.node_limit;
+    options.threads = settings.solver.thread_count();
+    options.seed = stream(settings.seed, Purpose::Search, n_rows).next_u64();
+    options.start_points = start_points;
+    options.interrupt = context.interrupt.clone();
+    options.progress = context.progress.clone();
+    options
+}
+
+/// The measured points with the best targets, best first.
+fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
+    let mut order: Vec<usize> = (0..training.y.len()).collect();
+    order.sort_by(|&a, &b| training.y[a].total_cmp(&training.y[b]));
+    order.iter().take(MAX_START_POINTS).map(|&i| training.x.row(i).to_vec()).collect()
+}
