@@ -39,8 +39,8 @@ fn found(folder: PathBuf, required: bool) -> Option<PathBuf> {
 /// Where the folder cannot be read or holds fewer than `at_least` of them.
 #[must_use]
 pub fn json_files(folder: &Path, at_least: usize) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(folder).unwrap_or_else(|error| panic!("reference data {}: {error}", folder.display()));
+    let entries = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("reference data {}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.unwrap_or_else(|error| panic!("{}: {error}", folder.display())).path())
         .filter(|path| path.extension().is_some_and(|e| e == "json") && !path.ends_with("expected.json"))

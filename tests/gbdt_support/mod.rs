@@ -60,7 +60,9 @@ pub(crate) fn read(path: &Path) -> Golden {
     let domain = |variable: &Value| {
         let end = |key: &str| variable[key].as_f64().unwrap();
         match variable["type"].as_str().unwrap() {
-            "categorical" => Domain::Categorical { levels: variable["categories"].as_u64().unwrap() as usize },
+            "categorical" => {
+                Domain::Categorical { levels: variable["categories"].as_u64().unwrap() as usize }
+            }
             "integer" => Domain::Integer { lower: end("lower"), upper: end("upper") },
             _ => Domain::Continuous { lower: end("lower"), upper: end("upper") },
         }
