@@ -1,5 +1,5 @@
 //! The engine against enumeration on random constraint sets over the whole grammar. More of them:
-//! `cargo test --release -p leafgp-solver --test constraints_random -- --ignored`.
+//! `cargo test --release -p leafgp-constraints --test random -- --ignored`.
 
 mod support;
 

@@ -16,6 +16,11 @@ fn check(set: &str, keep: impl Fn(&str) -> bool, gap: f64) {
         let optimum = expected["objective"].as_f64().unwrap();
         assert_eq!(report.status, Status::Optimal, "{name}");
         let tolerance = gap.max(1e-6) * optimum.abs();
+        if let Some(x) = expected["x"].as_array() {
+            let x: Vec<f64> = x.iter().map(|v| v.as_f64().unwrap()).collect();
+            let there = instance.objective.value(&instance.forest.active_leaves(&x));
+            assert!((there - optimum).abs() <= 1e-9, "{name}: {there} at the point with {optimum}");
+        }
         assert!(
             (best.objective - optimum).abs() <= tolerance,
             "{name}: {} instead of {optimum}",

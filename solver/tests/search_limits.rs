@@ -105,7 +105,7 @@ fn excluding_the_best_cell_one_by_one_gives_the_list_of_best_cells() {
 
 #[test]
 fn the_agreement_limit_holds_and_costs_more_the_tighter_it_is() {
-    for instance in plain("wells4-m10-t50d3", "rastrigin10-m10-t50d3-s101") {
+    for instance in plain("recipe5-m10-t50d3", "rastrigin10-m10-t50d3-s101") {
         let objective = LeafObjective { quadratic: None, ..instance.objective.clone() };
         let leaves: Vec<Vec<usize>> = instance.x.iter().map(|x| instance.forest.active_leaves(x)).collect();
         let mut last = f64::NEG_INFINITY;

@@ -1,4 +1,5 @@
 //! Golden fits of LightGBM 4.7 (tests/golden/README.md) and, where it is there, the shared folder's.
+#![allow(dead_code, reason = "each test crate uses a part")]
 
 use std::path::Path;
 

@@ -86,7 +86,7 @@ fn large_programs_satisfy_the_conditions_of_optimality() {
     assert!(optimal > 100 && infeasible > 20, "{optimal} optimal, {infeasible} infeasible");
 }
 
-/// The long version of the three tests above: `cargo test --release -p leafgp-solver --test qp -- --ignored`.
+/// The long version of the three tests above: `cargo test --release -p leafgp-constraints --test qp -- --ignored`.
 ///
 /// Rows that are infeasible or dependent within rounding errors may stay unsolved, but hardly ever.
 #[test]
