@@ -1,4 +1,4 @@
-//! The reference instances (solver/tests/golden/README.md): reading, writing, the fit against other programs' values, the posterior against its definition.
+//! The reference instances (solver/tests/golden/instances/README.md): reading, writing, the fit against other programs' values, the posterior against its definition.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 
 /// All instance files: those of the tree, then, where the shared folder is there, its larger ones.
 fn files() -> Vec<PathBuf> {
-    let golden = root().join("solver/tests/golden");
+    let golden = root().join("solver/tests/golden/instances");
     let mut files = json_files(&golden.join("plain"), 5);
     files.extend(json_files(&golden.join("constrained"), 2));
     if let Some(folder) = shared("instances") {

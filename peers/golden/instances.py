@@ -1,4 +1,4 @@
-"""Writes solver/tests/golden: acquisition instances of generated tables with their optima, found by visiting every cell of the forest.
+"""Writes solver/tests/golden/instances: acquisition instances of generated tables with their optima, found by visiting every cell of the forest.
 
 Everything but the trees (LightGBM's) is written here from the definitions with dense linear algebra; nothing of leafgp is used. The README
 beside this file says how to run it.
@@ -13,7 +13,7 @@ import numpy as np
 import forest
 from fits import PAPER, column, levels, real, whole
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "solver/tests/golden"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "solver/tests/golden/instances"
 SIGNAL, NOISE = (0.05, 20.0), (5e-4, 0.2)
 EPOCHS, RATE = 200, 0.1
 CHUNK = 1 << 16

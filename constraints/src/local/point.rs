@@ -1,6 +1,6 @@
 //! Values and gradients of the nodes at a point.
 
-use crate::expr::Comparison;
+use crate::expr::{Comparison, Settings};
 use crate::model::{Model, NodeId, Operation, Root, Step, Truth, TruthId};
 
 /// Node values at a point, and adjoints of the last gradient. Reusable.
@@ -93,7 +93,11 @@ impl Point {
             }
             Operation::Whole(a) => {
                 let v = value(a);
-                if (v - v.round()).abs() <= 1e-9 * v.abs().max(1.0) { v.round() } else { v }
+                if (v - v.round()).abs() <= Settings::PRODUCE.whole * v.abs().max(1.0) {
+                    v.round()
+                } else {
+                    v
+                }
             }
         }
     }

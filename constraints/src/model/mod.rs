@@ -11,6 +11,7 @@ mod schedule;
 
 use std::collections::BTreeMap;
 
+pub(crate) use compile::equality_slack;
 use lattice::Lattice;
 use smallvec::SmallVec;
 

@@ -6,7 +6,7 @@ mod backward;
 mod state;
 
 pub(super) use backward::Conflict;
-pub(super) use state::{CAN_FALSE, CAN_TRUE, State};
+pub(super) use state::{CAN_FALSE, CAN_TRUE, SNAP, State};
 
 use super::Constraints;
 use super::model::{Model, Step, TruthId};

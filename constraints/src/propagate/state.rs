@@ -4,7 +4,7 @@ use crate::domain::Domain;
 use crate::expr::Comparison;
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
-use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId};
+use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId, equality_slack};
 
 /// What a truth may still be: a set of bits.
 pub(crate) const CAN_FALSE: u8 = 1;
@@ -180,7 +180,7 @@ impl State {
             Slack::Fixed(value) => *value,
             Slack::Relative(a, b) => {
                 let magnitude = self.number(*a).magnitude().min(self.number(*b).magnitude());
-                1e-9 * (1.0 + 1e-8) * magnitude.max(1.0)
+                equality_slack(magnitude)
             }
         }
     }
@@ -281,7 +281,7 @@ pub(crate) fn exponential(base: f64, x: Interval) -> Interval {
 }
 
 /// A value within this of a whole number counts as whole (relative to `max(1, |x|)`); a little more than what is printed may differ.
-const SNAP: f64 = 1.01e-9;
+pub(crate) const SNAP: f64 = 1.01e-9;
 
 /// Values of a define that is rounded when it is nearly whole.
 fn snapped(x: Interval) -> Interval {

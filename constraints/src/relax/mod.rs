@@ -12,7 +12,7 @@ pub(super) use slopes::Slopes;
 use univariate::{Line, Univariate};
 
 use super::model::{Linear, Model, NodeId, Operation, Step};
-use super::propagate::{CAN_TRUE, State};
+use super::propagate::{CAN_TRUE, SNAP, State};
 use crate::interval::Interval;
 
 /// The columns of the relaxation: the free numeric variables of a box.
@@ -220,7 +220,7 @@ impl Build<'_> {
                     self.offer(out, node, &[(1.0, a)], if below { 0.0 } else { 1.0 }, 0.0, below);
                 }
                 Operation::Whole(a) => {
-                    let error = 1.01e-9 * (1.0 + value(node).magnitude());
+                    let error = SNAP * (1.0 + value(node).magnitude());
                     self.offer(out, node, &[(1.0, a)], 0.0, error, below);
                 }
                 Operation::If { yes, no, a, b } => {

@@ -25,9 +25,9 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The small instances of the tree, `plain` or `constrained`, with optima from plain enumeration (golden/README.md).
+/// The small instances of the tree, `plain` or `constrained`, with optima from plain enumeration (golden/instances/README.md).
 pub fn golden(set: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(set)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instances").join(set)
 }
 
 /// An instance of the tree.
