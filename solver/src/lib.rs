@@ -19,3 +19,8 @@ pub use objective::{LeafObjective, Quadratic};
 pub use search::{
     Incumbent, LeafLimit, Problem, Report, SearchError, SearchOptions, Status, StopReason, minimize,
 };
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
