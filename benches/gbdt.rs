@@ -1,6 +1,6 @@
 //! Benches of the trainer: binning, histogram, split search and whole fits from 1e2 to 1e6 rows.
 //!
-//! `cargo bench --bench gbdt`; `-- --quick` for a first look.
+//! `cargo bench -p leafgp --bench gbdt`; `-- --quick` for a first look.
 
 use std::hint::black_box;
 use std::time::Duration;

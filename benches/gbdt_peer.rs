@@ -1,4 +1,4 @@
-//! Fits on request for `benches/peers/trainer.py`, which runs them side by side with LightGBM's.
+//! Fits on request for `peers/trainer.py`, which runs them side by side with LightGBM's.
 //!
 //! Arguments: DATA THREADS PRESET, the last one `paper`, `paper, bins of 1` or `stock`. DATA holds little-endian f64: number of rows, number
 //! of columns, the table row by row, the targets. Fits once for each line of the standard input and answers with one JSON line: wall and
@@ -16,7 +16,7 @@ use leafgp::solver::Domain;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let [path, threads, preset] = &arguments[..] else {
-        println!("usage: gbdt_peer DATA THREADS PRESET (run by benches/peers/trainer.py)");
+        println!("usage: gbdt_peer DATA THREADS PRESET (run by peers/trainer.py)");
         return;
     };
     let bytes = std::fs::read(path).expect("the data file is readable");

@@ -1,6 +1,6 @@
 //! Fitting the tree-kernel process: 200 Adam epochs, the posterior in leaf form, and prediction.
 //!
-//! `cargo bench --bench gp`. With 100,000 rows no matrix over the points is built: only the leaf co-occurrences.
+//! `cargo bench -p leafgp --bench gp`. With 100,000 rows no matrix over the points is built: only the leaf co-occurrences.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
 //! What the tree kernel wants from its trees: 5-fold log predictive density of the tree-kernel GP over trainer settings.
 //!
-//! `cargo run --release --example kernel_settings [FOLDER]` reads the golden tables (`*-paper.json`) in FOLDER, by default
-//! `../shared/data/golden/gbt`, thins each to at most 200 rows (about what an optimisation run has seen), and prints the table of
-//! `docs/kernel-settings.md`: mean log predictive density and root mean squared error of the GP, and the error of the trees alone,
+//! `cargo run --release --example kernel_settings -- [FOLDER]` reads the golden tables (`*-paper.json`) in FOLDER, by default the shared
+//! folder's `data/golden/gbt` and without one this repository's `tests/golden`, thins each to at most 200 rows (about what an optimisation run
+//! has seen), and prints a table; with the shared tables it is the one of `docs/kernel-settings.md`: mean log predictive density and root mean squared error of the GP, and the error of the trees alone,
 //! all in units of the standardised targets; fold = row index modulo 5.
 
 use std::path::PathBuf;
@@ -33,12 +33,18 @@ struct Score {
 
 #[expect(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/golden/gbt");
-    let folder = std::env::args().nth(1).map_or_else(|| PathBuf::from(default), PathBuf::from);
+    let folder = std::env::args()
+        .nth(1)
+        .map(PathBuf::from)
+        .or_else(|| leafgp_testdata::shared("data/golden/gbt"))
+        .unwrap_or_else(|| leafgp_testdata::root().join("tests/golden"));
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.to_string_lossy().ends_with("-paper.json"));
     files.sort();
+    if files.is_empty() {
+        return Err(format!("no golden table (*-paper.json) in {}", folder.display()).into());
+    }
     let tables = files.iter().map(read).collect::<Result<Vec<Data>, _>>()?;
     let names: Vec<String> = tables.iter().map(|t| format!("{} ({})", t.name, t.x.n_rows())).collect();
     println!("| settings | mean | {} | GP rmse | trees rmse |", names.join(" | "));
@@ -153,14 +159,20 @@ fn read(path: &PathBuf) -> Result<Data, Box<dyn std::error::Error>> {
         .as_array()
         .ok_or("no variables")?
         .iter()
-        .map(|variable| match variable["categories"].as_u64() {
-            Some(levels) => Domain::Categorical { levels: levels as usize },
-            None => Domain::Continuous {
-                lower: variable["lower"].as_f64().unwrap_or(f64::MIN),
-                upper: variable["upper"].as_f64().unwrap_or(f64::MAX),
-            },
+        .map(|variable| {
+            let lower = variable["lower"].as_f64().unwrap_or(f64::MIN);
+            let upper = variable["upper"].as_f64().unwrap_or(f64::MAX);
+            match variable["type"].as_str() {
+                Some("categorical") => {
+                    let levels = variable["categories"].as_u64().ok_or("no number of categories")?;
+                    Ok(Domain::Categorical { levels: levels as usize })
+                }
+                Some("integer") => Ok(Domain::Integer { lower, upper }),
+                Some("continuous") => Ok(Domain::Continuous { lower, upper }),
+                _ => Err("a variable of unknown type"),
+            }
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let rows = json["X"].as_array().ok_or("no X")?;
     let all = numbers(&json["y"]);
     let n_rows = rows.len().min(MOST_ROWS);

@@ -1,6 +1,6 @@
 """Times leafgp's trainer beside LightGBM on the same tables, and their memory, in one run.
 
-    python benches/peers/trainer.py [--rows 50 100 200 100000 1000000] [--threads 1 2] [--fits N]
+    python peers/trainer.py [--rows 50 100 200 100000 1000000] [--threads 1 2] [--fits N]
 
 For each table and number of threads one process per trainer loads the table and then fits on request; fits alternate, and the medians of
 the ratios of neighbouring fits are printed, so that foreign load hits both alike. Two times are compared: the whole fit, and training alone,
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Between two fits, so that spinning threads of one trainer have gone to sleep before the other starts.
 PAUSE_SECONDS = 0.01
 

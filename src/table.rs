@@ -1,6 +1,14 @@
 //! A dense table of points.
 
 /// Points in variable order, row-major `[n_rows, n_cols]`; a category stands as its level index.
+///
+/// ```
+/// use leafgp::Table;
+///
+/// let mut points = Table::from_rows(2, &[[0.5, 1.0], [0.7, 2.0]]);
+/// points.push(&[0.9, 0.0]);
+/// assert_eq!((points.n_rows(), points.row(1)), (3, &[0.7, 2.0][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     n_cols: usize,

@@ -1,4 +1,4 @@
-//! The shared acquisition instances: reading, writing, the fit against GPyTorch's values, the posterior against its definition.
+//! The reference instances (solver/tests/golden/instances/README.md): reading, writing, the fit against other programs' values, the posterior against its definition.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -9,25 +9,19 @@ use leafgp::gp::{GpSettings, TreeGp};
 use leafgp::instance::Instance;
 use leafgp_solver::Forest;
 use leafgp_solver::constraints::Tolerance;
+use leafgp_testdata::{json_files, root, shared};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-/// All instance files, sorted; none, with a line saying so, when the shared folder is absent.
+/// All instance files: those of the tree, then, where the shared folder is there, its larger ones.
 fn files() -> Vec<PathBuf> {
-    let root = std::env::var_os("LEAFGP_SHARED")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")), PathBuf::from);
-    let mut files = Vec::new();
-    for set in ["plain", "hard", "constrained"] {
-        let Ok(folder) = root.join("instances").join(set).read_dir() else { continue };
-        files.extend(folder.map(|entry| entry.unwrap().path()).filter(|path| {
-            path.extension().is_some_and(|e| e == "json") && !path.ends_with("expected.json")
-        }));
-    }
-    files.sort();
-    if files.is_empty() {
-        println!("skipped: no shared instances under {}", root.display());
-    } else {
-        assert_eq!(files.len(), 34 + 18 + 24);
+    let golden = root().join("solver/tests/golden/instances");
+    let mut files = json_files(&golden.join("plain"), 5);
+    files.extend(json_files(&golden.join("constrained"), 2));
+    if let Some(folder) = shared("instances") {
+        for (set, n_files) in [("plain", 34), ("hard", 18), ("constrained", 24)] {
+            files.extend(json_files(&folder.join(set), n_files));
+        }
     }
     files
 }
@@ -37,7 +31,7 @@ fn relative(a: f64, b: f64) -> f64 {
 }
 
 #[test]
-fn refitted_variances_equal_gpytorchs() {
+fn refitted_variances_equal_numpys_and_gpytorchs() {
     let mut worst = 0.0f64;
     for file in files() {
         let instance = Instance::read(&file).unwrap();
@@ -172,9 +166,11 @@ fn the_posterior_and_the_leaf_objective_equal_the_definition() {
 
 #[test]
 fn the_sampled_points_have_the_values_written_beside_them() {
+    let mut n_sampled = 0;
     for file in files() {
         let instance = Instance::read(&file).unwrap();
         let Some(sampled) = &instance.sampled else { continue };
+        n_sampled += 1;
         let number = |key: &str| sampled[key].as_f64().unwrap();
         let x: Vec<f64> = sampled["x"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
         let problem = instance.problem().unwrap();
@@ -184,4 +180,5 @@ fn the_sampled_points_have_the_values_written_beside_them() {
         assert!((found.value - number("acquisition")).abs() <= 1e-8, "{}: {found:?}", instance.name);
         assert!(problem.constraints.is_feasible(&x, Tolerance::Judge));
     }
+    assert!(n_sampled >= 7, "{n_sampled} instances with a sampled point");
 }

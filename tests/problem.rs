@@ -1,10 +1,11 @@
 //! Problem files and problems made in code, through the library.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use leafgp::problem::{Goal, Kind, Problem, Scale, Variable};
 use leafgp::solver::Domain;
 use leafgp::solver::constraints::Tolerance;
+use leafgp_testdata::{root, shared};
 use proptest::prelude::{ProptestConfig, Strategy, proptest};
 
 fn problem(text: &str) -> Problem {
@@ -214,27 +215,22 @@ proptest! {
     }
 }
 
-fn shared() -> Option<PathBuf> {
-    let folder = std::env::var_os("LEAFGP_SHARED")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")), PathBuf::from);
-    let found = folder.join("problems").is_dir();
-    if !found {
-        eprintln!("skipped: no folder {}", folder.display());
-    }
-    found.then_some(folder)
-}
-
 #[test]
 fn the_papers_problem_files_are_read() {
-    let Some(shared) = shared() else { return };
+    let own = |name: &str| match name {
+        "pressure-vessel" => root().join("examples/pressure-vessel.toml"),
+        _ => root().join(format!("tests/problems/{name}.toml")),
+    };
+    let shared = shared("problems");
     for (name, variables, constraints) in
         [("cifar-nas", 29, 5 + 6 + 22), ("vae-nas", 32, 5 + 8 + 25), ("pressure-vessel", 4, 3)]
     {
-        let problem = Problem::from_file(&shared.join(format!("problems/{name}.toml")))
-            .unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!((problem.name(), problem.variables().len()), (name, variables));
-        assert_eq!(problem.constraints().len(), constraints, "{name}");
-        assert!(problem.warnings().is_empty());
+        for file in shared.iter().map(|folder| folder.join(format!("{name}.toml"))).chain([own(name)]) {
+            let problem = Problem::from_file(&file).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((problem.name(), problem.variables().len()), (name, variables));
+            assert_eq!(problem.constraints().len(), constraints, "{name}");
+            assert!(problem.warnings().is_empty());
+        }
     }
 }
 

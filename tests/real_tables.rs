@@ -1,36 +1,76 @@
-//! Laboratory tables of others, read in the shared folder when it is there: a proven suggestion, and trees as good as LightGBM's.
+//! Golden tables of the tree and, where the shared folder is there, laboratory tables of others: a proven suggestion, and trees as good as LightGBM's.
 
-use std::path::{Path, PathBuf};
+mod gbdt_support;
+
+use std::path::Path;
 
 use leafgp::engine::{Optimizer, model_quality};
 use leafgp::history::History;
-use leafgp::problem::Problem;
+use leafgp::problem::{Problem, Settings, Variable};
+use leafgp::solver::Domain;
 use leafgp::solver::constraints::Tolerance;
 use leafgp::solver::search::Status;
+use leafgp_testdata::{root, shared};
 
-/// The shared folder, or a line that says the test skips.
-fn shared() -> Option<PathBuf> {
-    let folder = std::env::var_os("LEAFGP_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let found = folder.join("data/real").is_dir();
-    if !found {
-        eprintln!("skipped: {} holds no laboratory tables (data/real)", folder.display());
-    }
-    found.then_some(folder)
+/// A table with the settings of its golden fit.
+struct Case {
+    name: &'static str,
+    optimizer: Optimizer,
+    n_rows: usize,
+    /// LightGBM's 5-fold error.
+    reference: f64,
 }
 
-fn optimizer(shared: &Path, name: &str) -> Optimizer {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/problems/{name}.toml"));
-    let problem = Problem::from_file(&file).unwrap();
-    let history = History::read(&shared.join(format!("data/real/{name}.csv")), &problem).unwrap();
-    Optimizer::with_history(problem, &history).unwrap()
+fn golden_case(name: &'static str, n_rows: usize) -> Case {
+    let golden = gbdt_support::read(&root().join(format!("tests/golden/{name}.json")));
+    let mut settings = Settings::default();
+    settings.trees = golden.settings;
+    let mut builder = Problem::builder(name).settings(settings);
+    for (i, domain) in golden.domains.iter().enumerate() {
+        let variable = format!("x{i}");
+        builder = builder.variable(match domain {
+            Domain::Categorical { levels } => {
+                Variable::categorical(variable, (0..*levels).map(|level| level.to_string()))
+            }
+            Domain::Integer { lower, upper } => Variable::integer(variable, *lower as i64, *upper as i64),
+            other => Variable::continuous(variable, other.bounds().0, other.bounds().1),
+        });
+    }
+    let mut optimizer = Optimizer::new(builder.build().unwrap());
+    for (row, &y) in golden.x.rows().zip(&golden.y) {
+        optimizer.tell(row, y).unwrap();
+    }
+    Case { name, optimizer, n_rows, reference: golden.cv5_rmse }
+}
+
+fn laboratory_case(shared: &Path, name: &'static str, n_rows: usize) -> Case {
+    let problem = Problem::from_file(&root().join(format!("tests/problems/{name}.toml"))).unwrap();
+    let history = History::read(&shared.join(format!("real/{name}.csv")), &problem).unwrap();
+    let golden = gbdt_support::read(&shared.join(format!("golden/gbt/{name}-paper.json")));
+    Case {
+        name,
+        optimizer: Optimizer::with_history(problem, &history).unwrap(),
+        n_rows,
+        reference: golden.cv5_rmse,
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        golden_case("reals-paper", 60),
+        golden_case("wholes-paper", 70),
+        golden_case("kinds-stock", 260),
+    ];
+    if let Some(shared) = shared("data") {
+        let laboratory = [("suzuki_i", 89), ("snar", 66), ("lnp3", 768)];
+        cases.extend(laboratory.map(|(name, n_rows)| laboratory_case(&shared, name, n_rows)));
+    }
+    cases
 }
 
 #[test]
 fn suggestions_are_proved_feasible_and_reproducible() {
-    let Some(shared) = shared() else { return };
-    for (name, n_rows) in [("suzuki_i", 89), ("snar", 66), ("lnp3", 768)] {
-        let optimizer = optimizer(&shared, name);
+    for Case { name, optimizer, n_rows, .. } in cases() {
         assert_eq!(optimizer.observations().len(), n_rows);
         let suggestion = optimizer.ask().unwrap();
         let proof = suggestion.proof.as_ref().expect("a model");
@@ -56,13 +96,7 @@ fn suggestions_are_proved_feasible_and_reproducible() {
 
 #[test]
 fn the_trees_error_is_within_two_percent_of_lightgbms() {
-    let Some(shared) = shared() else { return };
-    for name in ["suzuki_i", "snar", "lnp3"] {
-        let golden =
-            std::fs::read_to_string(shared.join(format!("data/golden/gbt/{name}-paper.json"))).unwrap();
-        let golden: serde_json::Value = serde_json::from_str(&golden).unwrap();
-        let reference = golden["cv5_rmse"].as_f64().unwrap();
-        let optimizer = optimizer(&shared, name);
+    for Case { name, optimizer, reference, .. } in cases() {
         let quality = model_quality(optimizer.problem(), optimizer.observations(), Some(5)).unwrap();
         let errors = quality.cross_validation.unwrap();
         assert!(errors.trees_rmse <= 1.02 * reference, "{name}: {} against {reference}", errors.trees_rmse);

@@ -1,7 +1,7 @@
 """Compares `leafgp solve` with other solvers on the same instances, in one run; ratios of CPU seconds in one table.
 
-    python benches/peers/solver/compare.py acquisition [--instances FOLDER] [--classes m10 m25 ...] [--peers scip gurobi]
-    python benches/peers/solver/compare.py mean [--trees 100 1000] [--depths 3 6] [--peers scip highs cpsat]
+    python peers/solver/compare.py acquisition [--instances FOLDER] [--classes m10 m25 ...] [--peers scip gurobi]
+    python peers/solver/compare.py mean [--trees 100 1000] [--depths 3 6] [--peers scip highs cpsat]
 
 Common options: --leafgp BINARY, --time-limit CPU_SECONDS (each solver), --gap G, --repeats N, --out STEM (writes STEM.csv line by
 line and STEM.md), --resume (keep the lines of STEM.csv). Every solve is a process of its own on one thread. For leafgp the whole
@@ -27,7 +27,7 @@ import ensembles  # noqa: E402
 from instance import Instance  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+ROOT = HERE.parents[1]
 MODULES = {"scip": "pyscipopt", "highs": "highspy", "cpsat": "ortools", "gurobi": "gurobipy"}
 LABELS = {"scip": "SCIP", "highs": "HiGHS", "cpsat": "CP-SAT", "gurobi": "Gurobi"}
 # Wall seconds allowed per CPU second, for a machine that others use too.

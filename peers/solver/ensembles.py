@@ -1,6 +1,6 @@
 """Large ensembles for the mean-only comparison, written as instances with kappa = 0.
 
-    python benches/peers/solver/ensembles.py FOLDER [--trees 100 300 1000] [--depths 3 4 5 6] [--functions rastrigin friedman] [--seed 101]
+    python peers/solver/ensembles.py FOLDER [--trees 100 300 1000] [--depths 3 4 5 6] [--functions rastrigin friedman] [--seed 101]
 
 LightGBM fits the function in ten variables on uniform rows (Friedman's first with unit noise); the coefficients of the leaves are
 those of the tree-kernel process on these trees (`c = (s2/T) A' alpha`), with s2 = 1 and a noise variance of 0.05, so that every

@@ -1,6 +1,6 @@
 """One solve by one peer, in a process of its own: reads an instance, prints one JSON object.
 
-    python benches/peers/solver/peer.py scip INSTANCE.json [--time-limit S] [--gap G]
+    python peers/solver/peer.py scip INSTANCE.json [--time-limit S] [--gap G]
 
 Only the call of the solver is counted (`cpu_s`: user and system time of this process around it); start of Python, imports, the
 factorisation and building the model are not. The limit counts CPU seconds too. One thread each. `objective` is the true value

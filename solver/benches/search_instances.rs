@@ -7,6 +7,7 @@ mod support;
 use std::time::Duration;
 
 use leafgp_solver::{SearchOptions, minimize};
+use leafgp_testdata::shared;
 
 /// CPU seconds of this thread where the system tells (Linux), else `None`.
 fn cpu_seconds() -> Option<f64> {
@@ -19,11 +20,11 @@ const TICKS: f64 = 0.05;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let Some(shared) = support::shared() else { return };
+    let Some(shared) = shared("instances") else { return };
     let set = arguments.first().map_or("plain", String::as_str);
     let part = arguments.get(1).map_or("", String::as_str);
     let threads = arguments.get(2).map_or(1, |n| n.parse().expect("a number of threads"));
-    let folder = shared.join("instances").join(set);
+    let folder = shared.join(set);
     let expected = support::read_json(&folder.join("expected.json"));
     let (mut total, mut nodes) = (0.0, 0);
     // How many times faster than the reference solver, where its time is listed.

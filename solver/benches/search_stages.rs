@@ -8,14 +8,15 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leafgp_solver::search::Stages;
+use leafgp_testdata::shared;
 
 const INSTANCES: [&str; 3] =
     ["styblinski10-m100-t50d3-s101", "mixed7-m150-t100d5-s101", "rastrigin10-m150-t100d5-s101"];
 
 fn stages(criterion: &mut Criterion) {
-    let Some(shared) = support::shared() else { return };
+    let Some(shared) = shared("instances") else { return };
     for name in INSTANCES {
-        let instance = support::read_instance(&shared.join("instances/plain").join(format!("{name}.json")));
+        let instance = support::read_instance(&shared.join("plain").join(format!("{name}.json")));
         let problem = instance.problem(None);
         let mut stages = Stages::new(&problem).expect("an instance with something to branch on");
         let mut group = criterion.benchmark_group(name);

@@ -6,18 +6,19 @@
 mod support;
 
 use leafgp_solver::{Report, SearchOptions, minimize};
+use leafgp_testdata::shared;
 
 /// Faster instances, in seconds, are left out.
 const SHORTEST: f64 = 1.0;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let Some(shared) = support::shared() else { return };
+    let Some(shared) = shared("instances") else { return };
     let part = arguments.first().map_or("", String::as_str);
     let number =
         |k: usize, default| arguments.get(k).map_or(default, |n: &String| n.parse().expect("a number"));
     let (threads, pairs) = (number(1, 2), number(2, 5));
-    for (name, instance) in support::instances(&shared.join("instances/hard"), |name| name.contains(part)) {
+    for (name, instance) in support::instances(&shared.join("hard"), |name| name.contains(part)) {
         let constraints = instance.compile_constraints();
         let problem = instance.problem(constraints.as_ref());
         let solve = |threads| -> Report {

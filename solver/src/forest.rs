@@ -115,6 +115,20 @@ impl Rule {
 }
 
 /// An ensemble of checked trees: every tree is a proper binary tree whose splits fit the variables' domains.
+///
+/// ```
+/// use leafgp_solver::{Domain, Forest, Node, Rule, Tree};
+///
+/// let domains = [Domain::Continuous { lower: 0.0, upper: 1.0 }];
+/// let split = Node::Split { feature: 0, rule: Rule::Threshold(0.5), left: 1, right: 2 };
+/// let nodes = vec![split, Node::Leaf { leaf: 0, value: -1.0 }, Node::Leaf { leaf: 1, value: 2.0 }];
+/// let forest = Forest::new(vec![Tree { nodes }], &domains)?;
+/// assert_eq!((forest.predict(&[0.5]), forest.predict(&[0.7])), (-1.0, 2.0));
+/// assert_eq!(forest.active_leaves(&[0.7]), [1]);
+/// // The cell of a point: the largest box with its leaves.
+/// assert!(forest.cell(&domains, &[0.7]).contains(&[1.0]) && !forest.cell(&domains, &[0.7]).contains(&[0.5]));
+/// # Ok::<(), leafgp_solver::ForestError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
     trees: Vec<Tree>,

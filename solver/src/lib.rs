@@ -22,3 +22,8 @@ pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic};
 pub use problem::{Problem, ProblemError};
 pub use search::{Incumbent, Report, SearchError, SearchOptions, Status, StopReason, minimize};
+
+/// The examples of the README, compiled and run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

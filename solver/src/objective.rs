@@ -2,6 +2,16 @@
 
 /// The objective `constant + sum_l c_l z_l - kappa * sqrt(s2 - |sum_l z_l v_l|^2)` of a one-hot leaf vector `z` (one leaf a tree), to be
 /// minimised. Leaves are numbered over the whole forest: see [`Forest::leaf_offset`](crate::Forest::leaf_offset).
+///
+/// ```
+/// use leafgp_solver::{LeafObjective, Quadratic};
+///
+/// // Two trees of two leaves; vectors of one dimension.
+/// let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 1, factor: vec![0.6, 0.0, 0.2, 0.0] };
+/// let objective = LeafObjective { constant: 0.0, linear: vec![0.5, -0.5, 0.25, 0.0], quadratic: Some(quadratic) };
+/// // Leaves 0 and 2: mean 0.75, deviation sqrt(1 - 0.8^2).
+/// assert!((objective.value(&[0, 2]) - (0.75 - 2.0 * 0.6)).abs() < 1e-12);
+/// ```
 #[derive(Clone, Debug)]
 pub struct LeafObjective {
     /// Added to every value.

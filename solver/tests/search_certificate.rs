@@ -6,7 +6,7 @@ use leafgp_solver::certificate::{Certificate, Refusal, verify};
 use leafgp_solver::search::certify;
 use leafgp_solver::{Problem, SearchOptions, Status, minimize};
 use support::random::random_parts;
-use support::{instances, shared};
+use support::reference_instances;
 
 #[test]
 fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
@@ -58,9 +58,8 @@ fn proofs_of_random_problems_verify_and_altered_ones_do_not() {
     );
 }
 
-fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {
-    let Some(shared) = shared() else { return };
-    for (name, instance) in instances(&shared.join("instances").join(folder), keep) {
+fn check_set(set: &str, keep: impl Fn(&str) -> bool) {
+    for (name, instance, _) in reference_instances(set, keep) {
         let constraints = instance.compile_constraints();
         let problem = instance.problem(constraints.as_ref());
         let mut options = SearchOptions::default();
@@ -81,14 +80,14 @@ fn check_folder(folder: &str, keep: impl Fn(&str) -> bool) {
 
 #[test]
 fn proofs_of_small_instances_verify() {
-    check_folder("plain", |name| name.contains("-m10-") || name.contains("-m25-"));
-    check_folder("constrained", |name| name.contains("-m10-"));
+    check_set("plain", |name| name.contains("-m10-") || name.contains("-m25-"));
+    check_set("constrained", |name| name.contains("-m10-"));
 }
 
 /// `cargo test --release -p leafgp-solver --test search_certificate -- --ignored`
 #[test]
 #[ignore = "a minute and more"]
 fn proofs_of_all_instances_verify() {
-    check_folder("plain", |_| true);
-    check_folder("constrained", |_| true);
+    check_set("plain", |_| true);
+    check_set("constrained", |_| true);
 }

@@ -1,24 +1,26 @@
-//! The reference instances: optima known from other solvers.
+//! The reference instances: optima known from enumeration (those of the tree) and from other solvers (the shared ones).
 
 mod support;
 
 use leafgp_solver::{SearchOptions, Status, minimize};
-use support::{instances, read_json, shared};
+use support::reference_instances;
 
-fn check(folder: &str, keep: impl Fn(&str) -> bool, gap: f64) {
-    let Some(shared) = shared() else { return };
-    let folder = shared.join("instances").join(folder);
-    let expected = read_json(&folder.join("expected.json"));
-    for (name, instance) in instances(&folder, keep) {
+fn check(set: &str, keep: impl Fn(&str) -> bool, gap: f64) {
+    for (name, instance, expected) in reference_instances(set, keep) {
         let problem = instance.problem(None);
         let mut options = SearchOptions::default();
         options.gap = gap;
         options.start_points.clone_from(&instance.x);
         let report = minimize(&problem, &options).unwrap();
         let best = report.incumbent.unwrap();
-        let optimum = expected[&name]["objective"].as_f64().unwrap();
+        let optimum = expected["objective"].as_f64().unwrap();
         assert_eq!(report.status, Status::Optimal, "{name}");
         let tolerance = gap.max(1e-6) * optimum.abs();
+        if let Some(x) = expected["x"].as_array() {
+            let x: Vec<f64> = x.iter().map(|v| v.as_f64().unwrap()).collect();
+            let there = instance.objective.value(&instance.forest.active_leaves(&x));
+            assert!((there - optimum).abs() <= 1e-9, "{name}: {there} at the point with {optimum}");
+        }
         assert!(
             (best.objective - optimum).abs() <= tolerance,
             "{name}: {} instead of {optimum}",
@@ -31,20 +33,17 @@ fn check(folder: &str, keep: impl Fn(&str) -> bool, gap: f64) {
     }
 }
 
-/// Constrained optima lie between those of two MIP models: cells closed, and cells shrunk by 1e-5 of the range.
+/// Constrained optima lie between those of two models: cells closed, and cells shrunk by 1e-5 of the range.
 fn check_constrained(keep: impl Fn(&str) -> bool) {
-    let Some(shared) = shared() else { return };
-    let folder = shared.join("instances").join("constrained");
-    let expected = read_json(&folder.join("expected.json"));
-    for (name, instance) in instances(&folder, keep) {
+    for (name, instance, expected) in reference_instances("constrained", keep) {
         let constraints = instance.compile_constraints().unwrap();
         let problem = instance.problem(Some(&constraints));
         let mut options = SearchOptions::default();
         options.start_points.clone_from(&instance.x);
         let report = minimize(&problem, &options).unwrap();
         let best = report.incumbent.as_ref().unwrap();
-        let at_least = expected[&name]["objective_at_least"].as_f64().unwrap();
-        let at_most = expected[&name]["objective_at_most"].as_f64().unwrap();
+        let at_least = expected["objective_at_least"].as_f64().unwrap();
+        let at_most = expected["objective_at_most"].as_f64().unwrap();
         let slack = 2e-4 * best.objective.abs();
         assert_eq!(report.status, Status::Optimal, "{name}: {report:?}");
         assert!(best.objective >= at_least - slack, "{name}: {} below {at_least}", best.objective);
@@ -54,10 +53,9 @@ fn check_constrained(keep: impl Fn(&str) -> bool) {
 }
 
 /// The optimum planted: with the cutoff a hair above it, no other incumbent and no heuristics, only a search that never prunes its box finds it.
-fn check_planted(folder: &str, keep: impl Fn(&str) -> bool) {
-    let Some(shared) = shared() else { return };
-    for (name, instance) in instances(&shared.join("instances").join(folder), keep) {
-        let constraints = (folder == "constrained").then(|| instance.compile_constraints().unwrap());
+fn check_planted(set: &str, keep: impl Fn(&str) -> bool) {
+    for (name, instance, _) in reference_instances(set, keep) {
+        let constraints = (set == "constrained").then(|| instance.compile_constraints().unwrap());
         let problem = instance.problem(constraints.as_ref());
         let mut options = SearchOptions::default();
         options.gap = 1e-9;

@@ -24,6 +24,16 @@ pub enum Objective {
 
 /// Settings of the gradient-boosting trainer. Names and meanings are LightGBM's; the defaults are the paper's set-up
 /// (50 trees of depth 3 whose leaves may hold a single point, everything else as LightGBM has it).
+///
+/// ```
+/// use leafgp::gbdt::GbdtSettings;
+///
+/// let settings = GbdtSettings { n_trees: 100, max_depth: 5, ..GbdtSettings::default() };
+/// settings.validate()?;
+/// assert_eq!(GbdtSettings::lightgbm().min_data_in_leaf, 20);
+/// assert!(GbdtSettings { learning_rate: -1.0, ..settings }.validate().is_err());
+/// # Ok::<(), leafgp::gbdt::GbdtError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GbdtSettings {

@@ -39,6 +39,24 @@ use crate::gp::{Hyperparameters, VarianceKind};
 pub use crate::problem::{Definition, NamedExpression};
 
 /// One acquisition problem as read from or written to a file.
+///
+/// ```
+/// use leafgp::instance::Instance;
+/// use leafgp::solver::{SearchOptions, minimize};
+///
+/// let text = r#"{"name": "step", "kappa": 0.0, "signal_variance": 1.0, "noise_variance": 0.1,
+///   "variables": [{"type": "continuous", "lower": 0, "upper": 1}],
+///   "trees": [[{"feature": 0, "threshold": 0.5, "left": 1, "right": 2}, {"leaf": 0, "value": 0}, {"leaf": 1, "value": 0}]],
+///   "X": [[0.2], [0.9]], "y": [1.1, -1.1]}"#;
+/// let instance = Instance::parse(text, "step.json")?;
+/// let problem = instance.problem()?;
+/// // One row a leaf: the mean is the target, shrunk by the noise.
+/// assert!((problem.evaluate(&[0.9]).mean + 1.0).abs() < 1e-9);
+/// let report = minimize(&problem.search(), &SearchOptions::default()).unwrap();
+/// assert!(report.incumbent.unwrap().x[0] > 0.5);
+/// assert_eq!(Instance::parse(&instance.to_json(), "again")?, instance);
+/// # Ok::<(), leafgp::instance::InstanceError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     /// Its name.

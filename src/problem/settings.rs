@@ -37,6 +37,17 @@ pub enum PointChoice {
 }
 
 /// All settings: defaults, then preset, then problem file, then command line.
+///
+/// ```
+/// use leafgp::problem::{Problem, Settings, Variable};
+///
+/// let mut settings = Settings::default();
+/// settings.seed = 7;
+/// settings.trees.n_trees = 100;
+/// let problem = Problem::builder("parabola").variable(Variable::continuous("x", -1.0, 2.0)).settings(settings).build()?;
+/// assert_eq!((problem.settings.kappa, problem.settings.seed), (1.96, 7));
+/// # Ok::<(), leafgp::problem::ProblemError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -45,6 +45,20 @@ pub enum Scale {
 }
 
 /// One variable of a problem.
+///
+/// ```
+/// use leafgp::problem::Variable;
+///
+/// let bake = Variable::continuous("bake", 60.0, 180.0).unit("degree Celsius");
+/// assert_eq!(bake.parse_value("95.5"), Ok(95.5));
+/// let solvent = Variable::categorical("solvent", ["xylene", "butanol", "water"]);
+/// // In a point a category is its level index.
+/// assert_eq!((solvent.parse_value("water"), solvent.format_value(2.0)), (Ok(2.0), "water".to_string()));
+/// assert!(solvent.parse_value("ether").is_err());
+/// let filler = Variable::grid("filler", 0.0, 0.6, 0.05)?;
+/// assert_eq!(filler.format_value(filler.domain().floor(0.32).unwrap()), "0.3");
+/// # Ok::<(), leafgp::problem::ProblemError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Variable {

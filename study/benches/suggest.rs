@@ -1,6 +1,6 @@
 //! A whole suggestion: trees, process, proof and centre, at 100 rows of 10 variables.
 //!
-//! `cargo bench --bench suggest`
+//! `cargo bench -p leafgp-study --bench suggest`
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leafgp::engine::{Optimizer, Purpose, stream};

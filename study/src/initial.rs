@@ -8,8 +8,8 @@ use super::StudyError;
 use super::spec::{Source, StudyProblem};
 use leafgp::engine::{Purpose, nearest_feasible, stream, uniform};
 
-/// Samples tried for one point.
-const TRIES: usize = 50;
+/// Random points tried for one point before a projection that never succeeds is an error.
+pub(super) const TRIES: usize = 50;
 /// Nodes of a projection.
 pub(super) const PROJECTION_NODES: usize = 10_000;
 

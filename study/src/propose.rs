@@ -5,14 +5,11 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 
 use super::StudyError;
-use super::initial::projection_limits;
+use super::initial::{TRIES, projection_limits};
 use super::record::ProofRecord;
 use super::spec::{ConstraintHandling, LookUp, Method, MethodKind, Source, StudyProblem};
 use leafgp::engine::{Choice, Context, EngineError, Optimizer, Purpose, nearest_feasible, stream, uniform};
 use leafgp::problem::Problem;
-
-/// Random points tried before a projection that never succeeds is an error.
-const TRIES: usize = 50;
 
 /// A proposed point.
 #[derive(Clone, Debug, PartialEq)]

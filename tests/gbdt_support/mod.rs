@@ -1,10 +1,12 @@
-//! Golden fits of LightGBM 4.7, read from the shared folder.
+//! Golden fits of LightGBM 4.7 (tests/golden/README.md) and, where it is there, the shared folder's.
+#![allow(dead_code, reason = "each test crate uses a part")]
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use leafgp::Table;
 use leafgp::gbdt::GbdtSettings;
 use leafgp::solver::Domain;
+use leafgp_testdata::{json_files, root, shared};
 use serde_json::Value;
 
 /// One golden fit.
@@ -25,23 +27,16 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
 }
 
-/// All golden fits in order of name; `None`, with a line that says so, where the shared folder is absent.
-pub(crate) fn golden() -> Option<Vec<Golden>> {
-    let shared = std::env::var_os("LEAFGP_SHARED")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")), PathBuf::from);
-    let folder = shared.join("data/golden/gbt");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: no golden fits in {}", folder.display());
-        return None;
-    };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ext| ext == "json"));
-    files.sort();
-    assert!(files.len() >= 17, "only {} golden fits in {}", files.len(), folder.display());
-    Some(files.iter().map(read).collect())
+/// All golden fits: those of the tree, then, where the shared folder is there, its larger ones.
+pub(crate) fn golden() -> Vec<Golden> {
+    let mut files = json_files(&root().join("tests/golden"), 7);
+    if let Some(folder) = shared("data/golden/gbt") {
+        files.extend(json_files(&folder, 17));
+    }
+    files.iter().map(|file| read(file)).collect()
 }
 
-fn read(path: &PathBuf) -> Golden {
+pub(crate) fn read(path: &Path) -> Golden {
     let json: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let params = &json["params"];
     let count = |key: &str| params[key].as_u64().unwrap() as usize;
@@ -63,12 +58,15 @@ fn read(path: &PathBuf) -> Golden {
         min_data_per_group: count("min_data_per_group"),
         ..GbdtSettings::default()
     };
-    let domain = |variable: &Value| match variable["categories"].as_u64() {
-        Some(levels) => Domain::Categorical { levels: levels as usize },
-        None => Domain::Continuous {
-            lower: variable["lower"].as_f64().unwrap(),
-            upper: variable["upper"].as_f64().unwrap(),
-        },
+    let domain = |variable: &Value| {
+        let end = |key: &str| variable[key].as_f64().unwrap();
+        match variable["type"].as_str().unwrap() {
+            "categorical" => {
+                Domain::Categorical { levels: variable["categories"].as_u64().unwrap() as usize }
+            }
+            "integer" => Domain::Integer { lower: end("lower"), upper: end("upper") },
+            _ => Domain::Continuous { lower: end("lower"), upper: end("upper") },
+        }
     };
     let rows: Vec<Vec<f64>> = json["X"].as_array().unwrap().iter().map(numbers).collect();
     let tree = |tree: &Value| tree.as_array().unwrap().clone();

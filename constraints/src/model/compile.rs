@@ -9,13 +9,19 @@ use super::graph::{Divisor, Linear, Model, NodeId, Operation, Piece, Root, Step,
 use super::linear::LinearForm;
 use super::schedule::{describe, schedule, shared};
 use crate::domain::Domain;
-use crate::expr::{Condition, ConditionId, Number, NumberId, Program};
+use crate::expr::{Condition, ConditionId, Number, NumberId, Program, Settings};
 use crate::function::Function;
 use crate::interval::Interval;
 use crate::propagate::State;
 
 /// Tolerance of equalities in what is printed, relative to `max(1, |lhs|, |rhs|)`.
-pub(crate) const EQUALITY: f64 = 1e-9;
+const EQUALITY: f64 = Settings::PRODUCE.equality;
+
+/// How far from zero the difference of two sides may be, the smaller of which is this large, when they are equal within [`EQUALITY`]:
+/// `|a - b| <= 1e-9 max(1, |a|, |b|)` implies the same with the smaller magnitude and a little more than 1e-9.
+pub(crate) fn equality_slack(magnitude: f64) -> f64 {
+    EQUALITY * (1.0 + 1e-8) * magnitude.max(1.0)
+}
 
 /// Whole values are trusted to be exact below this.
 const EXACT_BELOW: f64 = 4_503_599_627_370_496.0;

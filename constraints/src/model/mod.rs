@@ -11,6 +11,7 @@ mod lattice;
 mod linear;
 mod schedule;
 
+pub(crate) use compile::equality_slack;
 pub(super) use graph::{Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Truth, TruthId};
 
 use crate::domain::Domain;

@@ -5,7 +5,7 @@ use crate::expr::Comparison;
 use crate::function::whole;
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
-use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId};
+use crate::model::{Linear, Model, NodeId, Operation, Slack, Step, Truth, TruthId, equality_slack};
 
 /// What a truth may still be: a set of bits.
 pub(crate) const CAN_FALSE: u8 = 1;
@@ -173,7 +173,7 @@ impl State {
             Slack::Fixed(value) => *value,
             Slack::Relative(a, b) => {
                 let magnitude = self.number(*a).magnitude().min(self.number(*b).magnitude());
-                1e-9 * (1.0 + 1e-8) * magnitude.max(1.0)
+                equality_slack(magnitude)
             }
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, Variable};
 use leafgp_solver::{Domain, Forest, LeafObjective, LevelSet, Node, Problem, Quadratic, Rule, Tree};
+use leafgp_testdata::{json_files, shared};
 use serde_json::Value;
 
 /// An acquisition instance with its forest and posterior.
@@ -20,41 +21,56 @@ pub struct Instance {
     pub constraints: Vec<String>,
 }
 
-/// The folder with shared data; `None` (and a line) when it is absent.
-pub fn shared() -> Option<PathBuf> {
-    let path = std::env::var_os("LEAFGP_SHARED").map_or_else(
-        || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")).to_path_buf(),
-        PathBuf::from,
-    );
-    if path.join("instances").is_dir() {
-        Some(path)
-    } else {
-        println!("skipped: no shared instances at {}", path.display());
-        None
-    }
-}
-
 pub fn read_json(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// All instance files of a folder, sorted by name.
-fn instance_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|p| p.extension().is_some_and(|e| e == "json") && p.file_stem().unwrap() != "expected")
-        .collect();
-    files.sort();
-    files
+/// The small instances of the tree, `plain` or `constrained`, with optima from plain enumeration (golden/instances/README.md).
+pub fn golden(set: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/instances").join(set)
+}
+
+/// An instance of the tree.
+pub fn golden_instance(set: &str, name: &str) -> Instance {
+    read_instance(&golden(set).join(format!("{name}.json")))
+}
+
+/// An instance of the shared folder, where that is there.
+pub fn shared_instance(set: &str, name: &str) -> Option<Instance> {
+    Some(read_instance(&shared("instances")?.join(set).join(format!("{name}.json"))))
 }
 
 /// The instances of a folder whose names are kept, sorted by name; the name is the file's, without `.json`.
 pub fn instances(folder: &Path, keep: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Instance)> {
-    instance_files(folder).into_iter().filter_map(move |file| {
+    json_files(folder, 1).into_iter().filter_map(move |file| {
         let name = file.file_stem().unwrap().to_str().unwrap().to_string();
         keep(&name).then(|| (name, read_instance(&file)))
     })
+}
+
+/// All instances of a set in the tree, then those kept of the shared set, where that is there; each with what its `expected.json` says.
+pub fn reference_instances(set: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, Instance, Value)> {
+    let mut out = vec![];
+    let mut add = |folder: &Path, keep: &dyn Fn(&str) -> bool| {
+        let expected = read_json(&folder.join("expected.json"));
+        for (name, instance) in instances(folder, keep) {
+            let known = expected[&name].clone();
+            assert!(known.is_object(), "{}: nothing is expected of {name}", folder.display());
+            out.push((name, instance, known));
+        }
+        for name in expected.as_object().unwrap().keys() {
+            let file = folder.join(format!("{name}.json"));
+            assert!(file.is_file(), "{} is missing", file.display());
+        }
+    };
+    // The tree holds no hard ones: they take minutes, and so would their enumeration.
+    if set != "hard" {
+        add(&golden(set), &|_| true);
+    }
+    if let Some(folder) = shared("instances") {
+        add(&folder.join(set), &keep);
+    }
+    out
 }
 
 fn number(value: &Value) -> f64 {

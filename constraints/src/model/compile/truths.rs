@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Compiler, EQUALITY};
+use super::{Compiler, EQUALITY, equality_slack};
 use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, negation};
 use crate::model::linear::LinearForm;
 use crate::model::{NodeId, Slack, Truth, TruthId};
@@ -99,24 +99,23 @@ impl Compiler<'_> {
         }
         let node = self.node_of(&difference);
         let slack = if op == Comparison::Equal && !exact {
-            self.equality_slack(&left, &right, node)
+            self.slack_of_equality(&left, &right, node)
         } else {
             Slack::Fixed(0.0)
         };
         Truth::Compare { op, difference: node, slack }
     }
 
-    /// `|a - b| <= 1e-9 max(1, |a|, |b|)` implies the same with the smaller magnitude and a little more than 1e-9.
-    fn equality_slack(&mut self, left: &LinearForm, right: &LinearForm, node: NodeId) -> Slack {
-        let relative = |magnitude: f64| EQUALITY * (1.0 + 1e-8) * magnitude.max(1.0);
+    /// The slack of an equality: see [`equality_slack`].
+    fn slack_of_equality(&mut self, left: &LinearForm, right: &LinearForm, node: NodeId) -> Slack {
         if let Some(c) = left.as_constant().or(right.as_constant()) {
-            return Slack::Fixed(relative(c.abs()));
+            return Slack::Fixed(equality_slack(c.abs()));
         }
         let (a, b) = (self.node_of(left), self.node_of(right));
         let magnitude = |node: NodeId| self.state.numbers[node.index()].magnitude();
         let largest = magnitude(a).min(magnitude(b));
-        if largest <= 1.0 || (self.model.integer[node.index()] && relative(largest) < 0.5) {
-            return Slack::Fixed(relative(largest));
+        if largest <= 1.0 || (self.model.integer[node.index()] && equality_slack(largest) < 0.5) {
+            return Slack::Fixed(equality_slack(largest));
         }
         Slack::Relative(a, b)
     }
