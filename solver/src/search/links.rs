@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::blocks::Blocks;
-use super::cell_set::{cells_in, count, holds};
+use super::cell_set::{cells_in, holds};
 use super::cells::FeatureCells;
 use super::index::{
     BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
@@ -66,15 +66,33 @@ pub(crate) struct Class {
     pub(crate) members: Span<MemberId>,
 }
 
-/// What decides an item's class.
+/// What decides an item's class, in a form that is quick to compare: for a number the ranks of its cells, for a category its mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+struct Key(u32, u32);
+
+impl Key {
     /// The variable does not restrict the item within the box.
-    Free,
+    const FREE: Self = Self(u32::MAX, u32::MAX);
+
     /// A number: the item's cells among those of the box.
-    Ranks(Span<CellRank>),
+    fn of_ranks(ranks: Span<CellRank>) -> Self {
+        Self(ranks.first.raw(), ranks.end.raw())
+    }
+
     /// A category: the item's mask.
-    Levels(MaskId),
+    fn of_mask(mask: MaskId) -> Self {
+        Self(mask.raw(), u32::MAX)
+    }
+
+    /// The ranks of a number's key.
+    fn ranks(self) -> Span<CellRank> {
+        Span::new(CellRank::from_raw(self.0), CellRank::from_raw(self.1))
+    }
+
+    /// The mask of a category's key.
+    fn mask(self) -> MaskId {
+        MaskId::from_raw(self.0)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +136,8 @@ pub(crate) struct Links {
     stamp: u32,
     /// Rank of the first cell of each word of the box.
     word_rank: Vec<CellRank>,
-    cell_counts: IdVec<FeatureId, u32>,
+    /// All ranks of each variable.
+    ranks: IdVec<FeatureId, Span<CellRank>>,
     /// By rank: whether a segment starts there.
     segment_starts: IdVec<CellRank, bool>,
     segment_of: IdVec<CellRank, LocalSegment>,
@@ -194,7 +213,7 @@ impl Links {
 
     /// Every restriction of an item that matters within the box, sorted by variable (in the order of items).
     fn collect_entries(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
-        self.mask_key.resize(model.items.n_masks(), Key::Free);
+        self.mask_key.resize(model.items.n_masks(), Key::FREE);
         self.mask_stamp.resize(model.items.n_masks(), 0);
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
@@ -202,14 +221,14 @@ impl Links {
             self.stamp = 1;
         }
         self.word_rank.clear();
-        self.cell_counts.clear();
+        self.ranks.clear();
         for f in model.cells.features() {
             let mut rank = CellRank::default();
             for &word in &cells[model.cells.words(f)] {
                 self.word_rank.push(rank);
                 rank = rank.plus(word.count_ones());
             }
-            self.cell_counts.push(rank.raw());
+            self.ranks.push(Span::new(CellRank::default(), rank));
         }
         self.entries.clear();
         self.entry_ends.refill(model.n_features(), 0);
@@ -219,11 +238,11 @@ impl Links {
                 self.block_of.push(block);
                 for (number, r) in model.restrictions(blocks.items[position]).iter().enumerate() {
                     let feature = r.feature;
-                    if self.cell_counts[feature] < 2 {
+                    if self.ranks[feature].len() < 2 {
                         continue;
                     }
                     let key = self.key(model, cells, feature, r.mask);
-                    if key != Key::Free {
+                    if key != Key::FREE {
                         self.entries.push(Entry { feature, position, restriction: number as u16, key });
                         self.entry_ends[feature] += 1;
                     }
@@ -238,7 +257,7 @@ impl Links {
             feature: FeatureId::default(),
             position: Position::default(),
             restriction: 0,
-            key: Key::Free,
+            key: Key::FREE,
         };
         self.sorted.clear();
         self.sorted.resize(self.entries.len(), blank);
@@ -271,13 +290,13 @@ impl Links {
                     }
                 }
                 let ranks = Span::new(low.expect("a filtered item meets the box"), high);
-                if ranks.len() == self.cell_counts[f] as usize { Key::Free } else { Key::Ranks(ranks) }
+                if ranks == self.ranks[f] { Key::FREE } else { Key::of_ranks(ranks) }
             }
             FeatureCells::Levels(_) => {
                 if cells.iter().zip(mask_words).all(|(c, m)| c & !m == 0) {
-                    Key::Free
+                    Key::FREE
                 } else {
-                    Key::Levels(mask)
+                    Key::of_mask(mask)
                 }
             }
         };
@@ -296,8 +315,8 @@ impl Links {
     ) {
         let cells = &cells[model.cells.words(f)];
         let n_segments = match model.cells.feature(f) {
-            FeatureCells::Numeric(_) => self.number_segments(self.cell_counts[f], &entries),
-            FeatureCells::Levels(_) => self.category_segments(model, cells, &entries),
+            FeatureCells::Numeric(_) => self.number_segments(self.ranks[f], &entries),
+            FeatureCells::Levels(_) => self.category_segments(model, cells, self.ranks[f].len(), &entries),
         };
         let first_segment = SegmentId::new(self.segments.len());
         self.list_segment_cells(cells, n_segments);
@@ -310,7 +329,7 @@ impl Links {
             while at < entries.end && self.block_of[self.sorted[at].position] == block {
                 at += 1;
             }
-            self.build_link(model, cells, blocks, (block, n_segments), first..at);
+            self.build_link(model, cells, blocks, (f, block, n_segments), first..at);
         }
         self.features.push(LinkedFeature {
             feature: f,
@@ -321,18 +340,17 @@ impl Links {
     }
 
     /// Segments of a number lie between the ends of its classes.
-    fn number_segments(&mut self, n_cells: u32, entries: &Range<usize>) -> Span<LocalSegment> {
-        self.segment_starts.refill(n_cells as usize + 1, false);
+    fn number_segments(&mut self, cells: Span<CellRank>, entries: &Range<usize>) -> Span<LocalSegment> {
+        self.segment_starts.refill(cells.len() + 1, false);
         for entry in &self.sorted[entries.clone()] {
-            if let Key::Ranks(ranks) = entry.key {
-                self.segment_starts[ranks.first] = true;
-                self.segment_starts[ranks.end] = true;
-            }
+            let ranks = entry.key.ranks();
+            self.segment_starts[ranks.first] = true;
+            self.segment_starts[ranks.end] = true;
         }
-        self.segment_starts[CellRank::default()] = false;
+        self.segment_starts[cells.first] = false;
         self.segment_of.clear();
         let mut segment = LocalSegment::default();
-        for &starts in &self.segment_starts.as_slice()[..n_cells as usize] {
+        for &starts in &self.segment_starts[cells] {
             segment = segment.plus(u32::from(starts));
             self.segment_of.push(segment);
         }
@@ -344,14 +362,14 @@ impl Links {
         &mut self,
         model: &Model<'_>,
         cells: &[u64],
+        n_cells: usize,
         entries: &Range<usize>,
     ) -> Span<LocalSegment> {
-        let n_cells = count(cells) as usize;
         self.segment_of.refill(n_cells, LocalSegment::default());
         let mut segments: Span<LocalSegment> = Span::up_to(1);
         let mut previous = None;
         for entry in &self.sorted[entries.clone()] {
-            let Key::Levels(mask) = entry.key else { continue };
+            let mask = entry.key.mask();
             if previous == Some(mask) || segments.len() == n_cells {
                 continue;
             }
@@ -396,7 +414,7 @@ impl Links {
         model: &Model<'_>,
         cells: &[u64],
         blocks: &Blocks,
-        (block, segments): (BlockId, Span<LocalSegment>),
+        (f, block, segments): (FeatureId, BlockId, Span<LocalSegment>),
         entries: Range<usize>,
     ) {
         let items = blocks.block(block);
@@ -419,7 +437,7 @@ impl Links {
         self.member_restriction.resize(self.members.len(), 0);
         self.class_next.clear();
         for class in 0..self.class_keys.len() {
-            let runs = self.push_runs(model, cells, self.class_keys[class]);
+            let runs = self.push_runs(model, f, cells, self.class_keys[class]);
             let members = Span::new(first_member, first_member.plus(self.class_sizes[class]));
             self.push_class(Class { runs, members });
             self.class_next.push(first_member);
@@ -468,16 +486,16 @@ impl Links {
         self.member_class.resize(class.members.end.index(), number);
     }
 
-    fn push_runs(&mut self, model: &Model<'_>, cells: &[u64], key: Key) -> Span<RunId> {
+    fn push_runs(&mut self, model: &Model<'_>, f: FeatureId, cells: &[u64], key: Key) -> Span<RunId> {
         let first_run = self.runs.next_id();
-        match key {
-            Key::Free => {}
-            Key::Ranks(ranks) => {
+        match model.cells.feature(f) {
+            FeatureCells::Numeric(_) => {
+                let ranks = key.ranks();
                 let (low, high) = (self.segment_of[ranks.first], self.segment_of[ranks.last()]);
                 self.runs.push(Span::new(low, high.next()));
             }
-            Key::Levels(mask) => {
-                let mask = model.mask(mask);
+            FeatureCells::Levels(_) => {
+                let mask = model.mask(key.mask());
                 // Segments are numbered by first level, so a segment is met first at its own number.
                 let mut next = LocalSegment::default();
                 let mut run: Option<Span<LocalSegment>> = None;

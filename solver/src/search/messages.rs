@@ -261,3 +261,6 @@ fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

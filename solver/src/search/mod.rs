@@ -45,6 +45,8 @@ mod pool;
 mod problem;
 mod relax;
 mod report;
+#[cfg(test)]
+mod small;
 #[cfg(feature = "stages")]
 mod stages;
 mod subtree;

@@ -203,21 +203,22 @@ fn sketch(kernels: Kernels, factor: &ItemRows<f64>) -> IdVec<ItemId, [f64; SKETC
             std::array::from_fn(|k| if bits >> k & 1 == 1 { scale } else { -scale })
         })
         .collect();
+    let mut sketch = IdVec::from(vec![[0.0; SKETCH_DIM]; factor.values.len() / factor.stride]);
     kernels.dispatch(
         #[inline(always)]
         || {
-            let project = |row: &[f64]| {
+            for (row, out) in factor.rows().zip(sketch.iter_mut()) {
                 let mut sums = [0.0; SKETCH_DIM];
                 for (&v, signs) in row.iter().zip(&signs) {
                     for (sum, sign) in sums.iter_mut().zip(signs) {
                         *sum += sign * v;
                     }
                 }
-                sums
-            };
-            factor.rows().map(project).collect()
+                *out = sums;
+            }
         },
-    )
+    );
+    sketch
 }
 
 /// Every threshold of each numeric variable, and the ends of excluded regions as thresholds.

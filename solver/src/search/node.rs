@@ -223,3 +223,23 @@ impl Node {
         model.cells.features().into_iter().map(first).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+
+    /// Nodes are reused, so what one holds is often more than what it uses.
+    #[test]
+    fn bytes_count_what_is_held_not_what_is_used() {
+        let mut node = Node::default();
+        let empty = node.bytes();
+        node.cells.reserve_exact(100);
+        assert_eq!(node.bytes() - empty, 800);
+        node.u = vec![0.0; 50];
+        node.u.clear();
+        assert_eq!(node.bytes() - empty, 1_200);
+        node.activity.push(1.0);
+        node.blocks.spans.push_end(super::Position::default());
+        assert!(node.bytes() - empty >= 1_212);
+    }
+}

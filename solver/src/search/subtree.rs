@@ -496,3 +496,6 @@ impl Worker {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

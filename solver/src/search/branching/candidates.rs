@@ -135,16 +135,16 @@ impl Candidates {
         link: &Link,
         class: ClassId,
     ) -> bool {
+        if class >= link.classes.end {
+            return false;
+        }
         let span = self.class_span[class];
-        class < link.classes.end
-            && match (candidate.cut, side) {
-                (Cut::Prefix(end), 0) => span.first >= end,
-                (Cut::Prefix(end), _) => span.end <= end,
-                (Cut::Single(single), 0) => {
-                    !self.covers(links, class, &links.features[candidate.linked], single)
-                }
-                (Cut::Single(single), _) => span.len() == 1 && span.first == single,
-            }
+        match (candidate.cut, side) {
+            (Cut::Prefix(end), 0) => span.first >= end,
+            (Cut::Prefix(end), _) => span.end <= end,
+            (Cut::Single(single), 0) => !self.covers(links, class, &links.features[candidate.linked], single),
+            (Cut::Single(single), _) => span.len() == 1 && span.first == single,
+        }
     }
 
     /// True when one of the class's segments has the rank.

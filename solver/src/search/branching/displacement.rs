@@ -66,7 +66,10 @@ impl BlockSums {
             let link = &links.links[number];
             let gone = |class| candidates.is_gone(links, candidate, side, link, class);
             let support = &candidates.support[candidates.support_of.part(number)];
-            let lost: f64 = support.iter().filter(|s| gone(s.class)).map(|s| s.weight).sum();
+            let mut lost = 0.0;
+            for s in support.iter().filter(|s| gone(s.class)) {
+                lost += s.weight;
+            }
             if lost < 1e-9 {
                 continue;
             }
