@@ -2,12 +2,15 @@
 
 use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
+use super::cell_set::{self, cells_in, fill};
+use super::index::{CellId, FeatureId, Id, IdVec, Span};
+
 /// Cells of all variables. A box is a bitset of the cells it keeps, one run of words for each variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
-    features: Vec<FeatureCells>,
+    features: IdVec<FeatureId, FeatureCells>,
     /// First word of each variable in a box; one more entry than variables.
-    offsets: Vec<usize>,
+    offsets: IdVec<FeatureId, usize>,
 }
 
 /// Cells of one variable.
@@ -32,8 +35,9 @@ impl FeatureCells {
 impl Cells {
     /// Cells of the domains between the thresholds of each variable (in any order, with repetitions; ignored for categories).
     pub(crate) fn new(domains: &[Domain], mut thresholds: Vec<Vec<f64>>) -> Self {
-        let mut features = Vec::with_capacity(domains.len());
-        let mut offsets = vec![0];
+        let mut features = IdVec::default();
+        let mut offsets = IdVec::from(vec![0]);
+        let mut n_words = 0;
         for (domain, cuts) in domains.iter().zip(&mut thresholds) {
             let cells = match domain {
                 Domain::Categorical { levels } => FeatureCells::Levels(*levels),
@@ -50,7 +54,8 @@ impl Cells {
                     FeatureCells::Numeric(cells)
                 }
             };
-            offsets.push(offsets.last().expect("starts with 0") + cells.len().div_ceil(64));
+            n_words += cells.len().div_ceil(64);
+            offsets.push(n_words);
             features.push(cells);
         }
         Self { features, offsets }
@@ -61,19 +66,26 @@ impl Cells {
         self.features.len()
     }
 
+    /// The variables.
+    #[inline(always)]
+    pub(crate) fn features(&self) -> Span<FeatureId> {
+        self.features.ids()
+    }
+
     /// Cells of one variable.
-    pub(crate) fn feature(&self, feature: usize) -> &FeatureCells {
+    pub(crate) fn feature(&self, feature: FeatureId) -> &FeatureCells {
         &self.features[feature]
     }
 
     /// Number of words of a box.
     pub(crate) fn n_words(&self) -> usize {
-        self.offsets[self.features.len()]
+        self.offsets[self.features.next_id()]
     }
 
     /// The words of a variable within a box.
-    pub(crate) fn words(&self, feature: usize) -> std::ops::Range<usize> {
-        self.offsets[feature]..self.offsets[feature + 1]
+    #[inline(always)]
+    pub(crate) fn words(&self, feature: FeatureId) -> std::ops::Range<usize> {
+        self.offsets[feature]..self.offsets[feature.next()]
     }
 
     /// True when a variable has no cell: no point exists.
@@ -81,61 +93,63 @@ impl Cells {
         self.features.iter().any(|cells| cells.len() == 0)
     }
 
-    /// Number of cells of a numeric variable that lie at or below the threshold.
-    pub(crate) fn split_at(&self, feature: usize, threshold: f64) -> usize {
-        match &self.features[feature] {
+    /// The first cell of a numeric variable that lies above the threshold; the number of cells when none does.
+    pub(crate) fn split_at(&self, feature: FeatureId, threshold: f64) -> CellId {
+        CellId::new(match &self.features[feature] {
             FeatureCells::Numeric(cells) => cells.partition_point(|&(_, upper)| upper <= threshold),
             FeatureCells::Levels(_) => 0,
-        }
+        })
     }
 
     /// The full box.
     pub(crate) fn full(&self) -> Vec<u64> {
         let mut words = vec![0; self.n_words()];
-        for f in 0..self.n_features() {
+        for f in self.features() {
             fill(&mut words[self.words(f)], 0, self.features[f].len());
         }
         words
     }
 
     /// The cell that holds a value; values between cells belong to the next cell above, values beyond the ends to the outermost.
-    pub(crate) fn cell_of(&self, feature: usize, x: f64) -> usize {
-        match &self.features[feature] {
+    pub(crate) fn cell_of(&self, feature: FeatureId, x: f64) -> CellId {
+        CellId::new(match &self.features[feature] {
             FeatureCells::Numeric(cells) => {
                 cells.partition_point(|&(_, upper)| upper < x).min(cells.len().saturating_sub(1))
             }
             FeatureCells::Levels(n) => (x.max(0.0) as usize).min(n.saturating_sub(1)),
-        }
+        })
     }
 
     /// The smallest region that covers a non-empty box.
     pub(crate) fn hull(&self, cells: &[u64]) -> Region {
-        let range = |f: usize| {
+        let range = |f: FeatureId| {
             let words = &cells[self.words(f)];
             match &self.features[f] {
                 FeatureCells::Numeric(bounds) => {
-                    let first = first_bit(words).expect("a box keeps a cell of every variable");
-                    let last = last_bit(words).expect("a box keeps a cell of every variable");
-                    Range::Interval { lower: bounds[first].0, upper: bounds[last].1 }
+                    let first = cell_set::first(words).expect("a box keeps a cell of every variable");
+                    let last = cell_set::last(words).expect("a box keeps a cell of every variable");
+                    Range::Interval { lower: bounds[first.index()].0, upper: bounds[last.index()].1 }
                 }
-                FeatureCells::Levels(n) => Range::Levels(LevelSet::from_indices(*n, bits(words))),
+                FeatureCells::Levels(n) => {
+                    Range::Levels(LevelSet::from_indices(*n, cells_in(words).map(Id::index)))
+                }
             }
         };
-        Region((0..self.n_features()).map(range).collect())
+        Region(self.features().into_iter().map(range).collect())
     }
 
     /// Drops the cells of one variable that do not touch the range; returns whether any was dropped.
-    pub(crate) fn intersect(&self, feature: usize, range: &Range, cells: &mut [u64]) -> bool {
+    pub(crate) fn intersect(&self, feature: FeatureId, range: &Range, cells: &mut [u64]) -> bool {
         let words = &mut cells[self.words(feature)];
         let mut changed = false;
         let mut drop_unless = |keep: &dyn Fn(usize) -> bool| {
-            for w in 0..words.len() {
-                let mut rest = words[w];
+            for (w, word) in words.iter_mut().enumerate() {
+                let mut rest = *word;
                 while rest != 0 {
                     let bit = rest.trailing_zeros() as usize;
                     rest &= rest - 1;
                     if !keep(64 * w + bit) {
-                        words[w] &= !(1 << bit);
+                        *word &= !(1 << bit);
                         changed = true;
                     }
                 }
@@ -152,50 +166,11 @@ impl Cells {
     }
 }
 
-/// Sets the bits `first..end`.
-pub(crate) fn fill(words: &mut [u64], first: usize, end: usize) {
-    for (w, word) in words.iter_mut().enumerate() {
-        let (low, high) = (first.max(64 * w), end.min(64 * w + 64));
-        if low < high {
-            let n = high - low;
-            let ones = if n == 64 { u64::MAX } else { (1 << n) - 1 };
-            *word |= ones << (low - 64 * w);
-        }
-    }
-}
-
-/// Indices of the set bits, ascending.
-pub(crate) fn bits(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(w, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            (rest != 0).then(|| {
-                let bit = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                64 * w + bit
-            })
-        })
-    })
-}
-
-/// The smallest set bit.
-pub(crate) fn first_bit(words: &[u64]) -> Option<usize> {
-    words.iter().position(|&w| w != 0).map(|i| 64 * i + words[i].trailing_zeros() as usize)
-}
-
-/// The largest set bit.
-pub(crate) fn last_bit(words: &[u64]) -> Option<usize> {
-    words.iter().rposition(|&w| w != 0).map(|i| 64 * i + 63 - words[i].leading_zeros() as usize)
-}
-
-/// Number of set bits.
-pub(crate) fn count(words: &[u64]) -> usize {
-    words.iter().map(|w| w.count_ones() as usize).sum()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cells, FeatureCells, bits, fill, first_bit, last_bit};
+    use super::{Cells, FeatureCells};
+    use crate::search::cell_set::cells_in;
+    use crate::search::index::{CellId, FeatureId, Id};
     use crate::{Domain, Range};
 
     #[test]
@@ -207,11 +182,12 @@ mod tests {
         ];
         let cuts = vec![vec![2.2, 2.8, 2.2, -7.0, 5.0], vec![0.5, 0.5f64.next_up(), 1.0], vec![]];
         let cells = Cells::new(&domains, cuts);
-        match cells.feature(0) {
+        let [a, b, c] = [0, 1, 2].map(FeatureId::new);
+        match cells.feature(a) {
             FeatureCells::Numeric(c) => assert_eq!(c, &[(0.0, 2.0), (3.0, 5.0)]),
             FeatureCells::Levels(_) => panic!("a number"),
         }
-        match cells.feature(1) {
+        match cells.feature(b) {
             // One float wide cells exist; nothing lies above 1.
             FeatureCells::Numeric(c) => {
                 let up = 0.5f64.next_up();
@@ -219,20 +195,13 @@ mod tests {
             }
             FeatureCells::Levels(_) => panic!("a number"),
         }
-        assert_eq!(cells.split_at(0, 2.5), 1);
-        assert_eq!(cells.cell_of(0, 3.0), 1);
-        assert_eq!((cells.cell_of(1, 0.5), cells.cell_of(1, 0.7), cells.cell_of(2, 2.0)), (0, 2, 2));
+        assert_eq!(cells.split_at(a, 2.5), CellId::new(1));
+        assert_eq!(cells.cell_of(a, 3.0), CellId::new(1));
+        let found = [cells.cell_of(b, 0.5), cells.cell_of(b, 0.7), cells.cell_of(c, 2.0)];
+        assert_eq!(found, [0, 2, 2].map(CellId::new));
         let mut all = cells.full();
         assert_eq!(cells.hull(&all).0[1], Range::Interval { lower: 0.0, upper: 1.0 });
-        assert!(cells.intersect(1, &Range::Interval { lower: 0.6, upper: 2.0 }, &mut all));
-        assert_eq!(bits(&all[cells.words(1)]).collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn bit_runs_cross_words() {
-        let mut words = [0; 3];
-        fill(&mut words, 60, 130);
-        assert_eq!(bits(&words).collect::<Vec<_>>(), (60..130).collect::<Vec<_>>());
-        assert_eq!((first_bit(&words), last_bit(&words)), (Some(60), Some(129)));
+        assert!(cells.intersect(b, &Range::Interval { lower: 0.6, upper: 2.0 }, &mut all));
+        assert_eq!(cells_in(&all[cells.words(b)]).collect::<Vec<_>>(), [CellId::new(2)]);
     }
 }

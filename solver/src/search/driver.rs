@@ -12,6 +12,7 @@ use crate::forest::Forest;
 use crate::objective::LeafObjective;
 
 use super::SearchError;
+use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::Model;
 use super::node::OpenNode;
@@ -182,12 +183,11 @@ impl Search<'_> {
     /// Local searches from the best start points and from random cells.
     fn start(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) {
         let model = context.model;
-        let mut starts: Vec<(f64, Vec<u32>)> = Vec::new();
+        let mut starts: Vec<(f64, IdVec<FeatureId, CellId>)> = Vec::new();
         for x in self.options.start_points.iter().filter(|x| x.len() == model.n_features()) {
             let cells = cells_of(model, x);
-            let leaves: Vec<usize> = (0..model.trees.len())
-                .map(|t| model.item_leaf[model.descend(t, &cells) as usize] as usize)
-                .collect();
+            let leaf = |tree| model.items.leaf[model.descend(tree, &cells)].map(Id::index);
+            let leaves: Vec<usize> = model.trees.ids().into_iter().filter_map(leaf).collect();
             let value = self.problem.objective.value(&leaves);
             if self.problem.allows(x) {
                 self.pool.insert(&Found { objective: value, leaves, x: x.clone() });
@@ -201,7 +201,7 @@ impl Search<'_> {
             let random = (0..RANDOM_STARTS).map(|_| None);
             let starts: Vec<_> = starts.into_iter().map(|(_, cells)| Some(cells)).chain(random).collect();
             // The first runs whatever the clock says.
-            let improve = |(k, start): (usize, Option<Vec<u32>>)| {
+            let improve = |(k, start): (usize, Option<IdVec<FeatureId, CellId>>)| {
                 if k > 0 && context.must_stop() {
                     return None;
                 }

@@ -10,7 +10,8 @@
 
 use crate::certificate::{ProofRound, Steps};
 
-use super::links::{FeatureLinks, Links};
+use super::index::{IdVec, Position};
+use super::links::{LinkedFeature, Links};
 use super::messages::{self, Messages};
 use super::model::{Deviation, Model};
 use super::node::Node;
@@ -49,13 +50,13 @@ pub(crate) struct Dual {
     pub(crate) curvature: f64,
     /// The costs that branching goes by, and what they bound with every block at its cheapest: with a convex deviation those after the messages;
     /// otherwise those before, since where messages tie the leaves, nothing says where they disagree.
-    pub(crate) guide: Vec<f64>,
+    pub(crate) guide: IdVec<Position, f64>,
     pub(crate) guide_bound: f64,
     /// Costs of the items less messages, without the deviation's part.
-    cost: Vec<f64>,
+    cost: IdVec<Position, f64>,
     coarse_u: Vec<f32>,
-    products: Vec<f64>,
-    starts: Vec<u32>,
+    products: IdVec<Position, f64>,
+    starts: IdVec<Position, usize>,
 }
 
 impl Dual {
@@ -64,7 +65,7 @@ impl Dual {
         self.messages.clear(links);
         let warm = !node.multipliers.is_empty();
         if warm {
-            node.multipliers.load(model, links, node, &mut self.messages.values, &mut self.starts);
+            node.multipliers.load(model, links, &node.blocks, &mut self.messages.values, &mut self.starts);
         }
         let base = self.place_tangent(model, links, node, Some(Directions::Renewed));
         let effort = Effort::of(model, warm);
@@ -100,9 +101,7 @@ impl Dual {
 
     /// Keeps the messages for the node's next round and its children.
     pub(crate) fn keep(&mut self, model: &Model<'_>, links: &Links, node: &mut Node) {
-        let mut multipliers = std::mem::take(&mut node.multipliers);
-        multipliers.keep(model, links, node, &self.messages.values, &mut self.starts);
-        node.multipliers = multipliers;
+        node.multipliers.keep(model, links, &node.blocks, &self.messages.values, &mut self.starts);
     }
 
     /// Sweeps, with moves of the tangent between them where allowed. Returns the bound and the number of sweeps.
@@ -115,14 +114,15 @@ impl Dual {
         Effort { sweeps, patience }: Effort,
         cutoff: f64,
     ) -> (f64, usize) {
-        let tied = links.features.iter().any(FeatureLinks::ties);
+        let tied = links.features.iter().any(LinkedFeature::ties);
         let moves = moves && convex(model).is_some();
         let mut last = f64::NEG_INFINITY;
         for sweep in 1.. {
             if tied {
                 self.messages.sweep(model.kernels, links);
             }
-            let bound = base + self.messages.sum_of_minima(node) - self.messages.margin(links, node, sweep);
+            let bound = base + self.messages.sum_of_minima(&node.blocks)
+                - self.messages.margin(links, &node.blocks, sweep);
             if bound >= cutoff
                 || sweep >= sweeps
                 || bound + patience * (bound - last) < cutoff
@@ -154,10 +154,10 @@ impl Dual {
         let Self { messages, cost, coarse_u, .. } = self;
         let Relaxation { base, curvature } = if let Some(deviation) = convex(model) {
             cost.clear();
-            cost.extend(node.items.iter().map(|&item| model.cost[item as usize]));
+            cost.extend(node.blocks.items.iter().map(|&item| model.cost[item]));
             messages::charge(links, &messages.values, cost);
             let reduced = &mut messages.reduced;
-            reduced.resize(node.items.len(), 0.0);
+            reduced.resize(node.blocks.n_items(), 0.0);
             if let Some(directions) = directions {
                 relax::descend(model, node, cost, (reduced, coarse_u), directions, deviation);
             }
@@ -171,8 +171,8 @@ impl Dual {
                 None => relax::relax_linear(model, node, reduced),
             };
             self.guide.clone_from(reduced);
-            let minima = messages.sum_of_minima(node);
-            self.guide_bound = relaxation.base + minima - messages.margin(links, node, 0);
+            let minima = messages.sum_of_minima(&node.blocks);
+            self.guide_bound = relaxation.base + minima - messages.margin(links, &node.blocks, 0);
             messages::charge(links, &messages.values, &mut messages.reduced);
             relaxation
         };

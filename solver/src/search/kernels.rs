@@ -2,6 +2,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::index::ItemId;
+use super::item_rows::ItemRows;
+
 /// Row lengths are padded with zeros to a multiple of this, so that no kernel has a tail.
 pub(crate) const PAD: usize = 8;
 /// The same for rows in single precision.
@@ -45,9 +48,8 @@ impl WithSimd for Dot<'_> {
 }
 
 struct RowDots<'a> {
-    matrix: &'a [f64],
-    stride: usize,
-    rows: &'a [u32],
+    matrix: &'a ItemRows<f64>,
+    items: &'a [ItemId],
     vector: &'a [f64],
     out: &'a mut [f64],
 }
@@ -57,10 +59,10 @@ impl WithSimd for RowDots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { matrix, stride, rows, vector, out } = self;
-        let (u, _) = S::as_simd_f64s(&vector[..stride]);
-        let row = |r: u32| S::as_simd_f64s(&matrix[r as usize * stride..][..stride]).0;
-        let (quads, rest) = pulp::as_arrays::<4, _>(rows);
+        let Self { matrix, items, vector, out } = self;
+        let (u, _) = S::as_simd_f64s(&vector[..matrix.stride]);
+        let row = |item: ItemId| S::as_simd_f64s(matrix.row(item)).0;
+        let (quads, rest) = pulp::as_arrays::<4, _>(items);
         let (out_quads, out_rest) = pulp::as_arrays_mut::<4, _>(out);
         for ([i0, i1, i2, i3], out) in quads.iter().zip(out_quads) {
             let (r0, r1, r2, r3) = (row(*i0), row(*i1), row(*i2), row(*i3));
@@ -90,9 +92,8 @@ impl WithSimd for RowDots<'_> {
 }
 
 struct CoarseRowDots<'a> {
-    matrix: &'a [f32],
-    stride: usize,
-    rows: &'a [u32],
+    matrix: &'a ItemRows<f32>,
+    items: &'a [ItemId],
     vector: &'a [f32],
     out: &'a mut [f64],
 }
@@ -102,10 +103,10 @@ impl WithSimd for CoarseRowDots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { matrix, stride, rows, vector, out } = self;
-        let (u, _) = S::as_simd_f32s(&vector[..stride]);
-        let row = |r: u32| S::as_simd_f32s(&matrix[r as usize * stride..][..stride]).0;
-        let (pairs, rest) = pulp::as_arrays::<2, _>(rows);
+        let Self { matrix, items, vector, out } = self;
+        let (u, _) = S::as_simd_f32s(&vector[..matrix.stride]);
+        let row = |item: ItemId| S::as_simd_f32s(matrix.row(item)).0;
+        let (pairs, rest) = pulp::as_arrays::<2, _>(items);
         let (out_pairs, out_rest) = pulp::as_arrays_mut::<2, _>(out);
         for ([i0, i1], out) in pairs.iter().zip(out_pairs) {
             let (r0, r1) = (row(*i0), row(*i1));
@@ -255,30 +256,22 @@ impl Kernels {
         self.arch.dispatch(Dot { a, b })
     }
 
-    /// `out[k] = matrix[rows[k]] . vector`; `matrix` is row-major with rows of `stride` (a multiple of [`PAD`]).
-    pub(crate) fn row_dots(
-        self,
-        matrix: &[f64],
-        stride: usize,
-        rows: &[u32],
-        vector: &[f64],
-        out: &mut [f64],
-    ) {
-        debug_assert!(stride.is_multiple_of(PAD) && rows.len() == out.len());
-        self.arch.dispatch(RowDots { matrix, stride, rows, vector, out });
+    /// `out[k] = matrix[items[k]] . vector`; rows of a multiple of [`PAD`].
+    pub(crate) fn row_dots(self, matrix: &ItemRows<f64>, items: &[ItemId], vector: &[f64], out: &mut [f64]) {
+        debug_assert!(matrix.stride.is_multiple_of(PAD) && items.len() == out.len());
+        self.arch.dispatch(RowDots { matrix, items, vector, out });
     }
 
-    /// [`Kernels::row_dots`] in single precision; rows of `stride`, a multiple of [`COARSE_PAD`].
+    /// [`Kernels::row_dots`] in single precision; rows of a multiple of [`COARSE_PAD`].
     pub(crate) fn coarse_row_dots(
         self,
-        matrix: &[f32],
-        stride: usize,
-        rows: &[u32],
+        matrix: &ItemRows<f32>,
+        items: &[ItemId],
         vector: &[f32],
         out: &mut [f64],
     ) {
-        debug_assert!(stride.is_multiple_of(COARSE_PAD) && rows.len() == out.len());
-        self.arch.dispatch(CoarseRowDots { matrix, stride, rows, vector, out });
+        debug_assert!(matrix.stride.is_multiple_of(COARSE_PAD) && items.len() == out.len());
+        self.arch.dispatch(CoarseRowDots { matrix, items, vector, out });
     }
 
     /// `(|plus - minus|^2, vector.(plus - minus))` in single precision; lengths are a multiple of [`COARSE_PAD`].
@@ -307,6 +300,8 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::Kernels;
+    use crate::search::index::{Id, ItemId};
+    use crate::search::item_rows::ItemRows;
 
     #[test]
     fn extremes_of_slices_of_any_length() {
@@ -322,15 +317,16 @@ mod tests {
     fn kernels_agree_with_plain_loops() {
         let kernels = Kernels::new();
         let stride = 24;
-        let matrix: Vec<f64> = (0..7 * stride).map(|i| ((i * 37) % 101) as f64 * 0.01 - 0.4).collect();
+        let values: Vec<f64> = (0..7 * stride).map(|i| ((i * 37) % 101) as f64 * 0.01 - 0.4).collect();
+        let matrix = ItemRows { values, stride };
         let vector: Vec<f64> = (0..stride).map(|i| ((i * 13) % 17) as f64 * 0.1 - 0.7).collect();
-        let row = |r: usize| &matrix[r * stride..(r + 1) * stride];
+        let row = |r: usize| matrix.row(ItemId::new(r));
         let plain = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        let rows = [6, 0, 3, 3, 5, 1, 2];
-        let mut out = vec![0.0; rows.len()];
-        kernels.row_dots(&matrix, stride, &rows, &vector, &mut out);
-        for (&r, &dot) in rows.iter().zip(&out) {
-            approx::assert_abs_diff_eq!(dot, plain(row(r as usize), &vector), epsilon = 1e-13);
+        let items = [6, 0, 3, 3, 5, 1, 2].map(ItemId::new);
+        let mut out = vec![0.0; items.len()];
+        kernels.row_dots(&matrix, &items, &vector, &mut out);
+        for (&item, &dot) in items.iter().zip(&out) {
+            approx::assert_abs_diff_eq!(dot, plain(matrix.row(item), &vector), epsilon = 1e-13);
         }
         approx::assert_abs_diff_eq!(
             kernels.dot(&vector[..19], &row(2)[..19]),
@@ -343,11 +339,11 @@ mod tests {
             coarse.resize(coarse_stride, 0.0);
             coarse
         };
-        let coarse: Vec<f32> = matrix.chunks_exact(stride).flat_map(pad).collect();
-        let coarse_row = |r: usize| &coarse[r * coarse_stride..(r + 1) * coarse_stride];
-        kernels.coarse_row_dots(&coarse, coarse_stride, &rows, &pad(&vector), &mut out);
-        for (&r, &dot) in rows.iter().zip(&out) {
-            approx::assert_abs_diff_eq!(dot, plain(row(r as usize), &vector), epsilon = 1e-5);
+        let coarse = ItemRows { values: matrix.rows().flat_map(pad).collect(), stride: coarse_stride };
+        let coarse_row = |r: usize| coarse.row(ItemId::new(r));
+        kernels.coarse_row_dots(&coarse, &items, &pad(&vector), &mut out);
+        for (&item, &dot) in items.iter().zip(&out) {
+            approx::assert_abs_diff_eq!(dot, plain(matrix.row(item), &vector), epsilon = 1e-5);
         }
         let difference: Vec<f64> = row(4).iter().zip(row(5)).map(|(p, m)| p - m).collect();
         let (norm, along) = kernels.coarse_difference_products(coarse_row(4), coarse_row(5), &pad(&vector));

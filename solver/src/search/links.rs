@@ -3,147 +3,191 @@
 //! At a node, cells of a variable that no alive item tells apart form one *segment*. A *link* is a pair (variable, block) where the variable
 //! tells items of the block apart; its items fall into *classes* with the same segments.
 
-use super::cells::{FeatureCells, bits, count};
-use super::model::{Model, NONE};
-use super::node::Node;
+use std::ops::Range;
+
+use super::blocks::Blocks;
+use super::cell_set::{cells_in, holds};
+use super::cells::FeatureCells;
+use super::index::{
+    BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
+    MaskId, MemberId, Partition, Position, RunId, SegmentCellId, SegmentId, Span,
+};
+use super::model::Model;
 
 /// A variable with at least two segments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FeatureLinks {
-    pub(crate) feature: u32,
-    /// Its segments: `first_segment..first_segment + n_segments`.
-    pub(crate) first_segment: u32,
-    pub(crate) n_segments: u32,
-    /// Its links.
-    pub(crate) first_link: u32,
-    pub(crate) end_link: u32,
-    first_group: u32,
-    end_group: u32,
+pub(crate) struct LinkedFeature {
+    pub(crate) feature: FeatureId,
+    pub(crate) segments: Span<SegmentId>,
+    pub(crate) links: Span<LinkId>,
+    pub(crate) groups: Span<GroupId>,
 }
 
-impl FeatureLinks {
+impl LinkedFeature {
     /// True when the variable ties blocks together: one alone has nobody to exchange messages with.
     pub(crate) fn ties(&self) -> bool {
-        self.end_link - self.first_link >= 2
+        self.links.len() >= 2
+    }
+
+    /// Number of segments.
+    #[inline(always)]
+    pub(crate) fn n_segments(&self) -> usize {
+        self.segments.len()
     }
 }
 
 /// A block that the variable tells apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    pub(crate) block: u32,
-    pub(crate) first_class: u32,
-    pub(crate) end_class: u32,
-    /// True when some items of the block are not restricted by the variable: they are class `end_class`, on all segments.
-    pub(crate) has_free: bool,
+    pub(crate) block: BlockId,
+    /// The classes of the items that the variable restricts.
+    pub(crate) classes: Span<ClassId>,
+    has_free: bool,
+}
+
+impl Link {
+    /// The class of the items that the variable does not restrict, if there are any: on all segments, next after the others.
+    #[inline(always)]
+    pub(crate) fn free(&self) -> Option<ClassId> {
+        self.has_free.then_some(self.classes.end)
+    }
+
+    /// All classes, the free one included.
+    #[inline(always)]
+    pub(crate) fn all_classes(&self) -> Span<ClassId> {
+        Span::new(self.classes.first, self.classes.end.plus(u32::from(self.has_free)))
+    }
 }
 
 /// Items of a block with the same segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Class {
-    pub(crate) first_run: u32,
-    pub(crate) end_run: u32,
-    pub(crate) first_member: u32,
-    pub(crate) end_member: u32,
+    pub(crate) runs: Span<RunId>,
+    pub(crate) members: Span<MemberId>,
+}
+
+/// What decides an item's class, in a form that is quick to compare: for a number the ranks of its cells, for a category its mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key(u32, u32);
+
+impl Key {
+    /// The variable does not restrict the item within the box.
+    const FREE: Self = Self(u32::MAX, u32::MAX);
+
+    /// A number: the item's cells among those of the box.
+    fn of_ranks(ranks: Span<CellRank>) -> Self {
+        Self(ranks.first.raw(), ranks.end.raw())
+    }
+
+    /// A category: the item's mask.
+    fn of_mask(mask: MaskId) -> Self {
+        Self(mask.raw(), u32::MAX)
+    }
+
+    /// The ranks of a number's key.
+    fn ranks(self) -> Span<CellRank> {
+        Span::new(CellRank::from_raw(self.0), CellRank::from_raw(self.1))
+    }
+
+    /// The mask of a category's key.
+    fn mask(self) -> MaskId {
+        MaskId::from_raw(self.0)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    feature: u32,
-    position: u32,
+    feature: FeatureId,
+    position: Position,
     /// Which of the item's restrictions it is.
     restriction: u16,
-    key: (u32, u32),
+    key: Key,
 }
 
 /// The links of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    pub(crate) features: Vec<FeatureLinks>,
-    pub(crate) links: Vec<Link>,
-    pub(crate) classes: Vec<Class>,
-    /// Runs `[first, end)` of segments, relative to the variable's first segment.
-    pub(crate) runs: Vec<(u32, u32)>,
+    pub(crate) features: IdVec<LinkedId, LinkedFeature>,
+    pub(crate) links: IdVec<LinkId, Link>,
+    pub(crate) classes: IdVec<ClassId, Class>,
+    /// Runs of segments of the classes.
+    pub(crate) runs: IdVec<RunId, Span<LocalSegment>>,
     /// For variables with at most 64 segments: the runs of each class as bits.
-    pub(crate) class_bits: Vec<u64>,
-    /// Positions in `node.items`, by class.
-    pub(crate) members: Vec<u32>,
+    pub(crate) class_bits: IdVec<ClassId, u64>,
+    /// Items by class.
+    pub(crate) members: IdVec<MemberId, Position>,
     /// For each member of a class that is not free: which of the item's restrictions put it there.
-    pub(crate) member_restriction: Vec<u16>,
-    /// The members again, four at a time (the last repeated), and the class of each four.
-    pub(crate) groups: Vec<[u32; 4]>,
-    pub(crate) group_class: Vec<u32>,
+    pub(crate) member_restriction: IdVec<MemberId, u16>,
     /// The class of each member.
-    pub(crate) member_class: Vec<u32>,
-    /// Cells of all segments; segment `s` holds `segment_cells[segment_starts[s]..segment_starts[s + 1]]`.
-    pub(crate) segment_cells: Vec<u32>,
-    pub(crate) segment_starts: Vec<u32>,
+    pub(crate) member_class: IdVec<MemberId, ClassId>,
+    /// The members again, four at a time (the last repeated), and the class of each four.
+    pub(crate) groups: IdVec<GroupId, [Position; 4]>,
+    pub(crate) group_class: IdVec<GroupId, ClassId>,
+    /// Cells of all segments.
+    segment_cells: IdVec<SegmentCellId, CellId>,
+    segments: Partition<SegmentId, SegmentCellId>,
     // Buffers.
     entries: Vec<Entry>,
     sorted: Vec<Entry>,
-    feature_counts: Vec<u32>,
-    block_of: Vec<u32>,
-    mask_key: Vec<(u32, u32)>,
-    mask_stamp: Vec<u32>,
+    entry_ends: IdVec<FeatureId, usize>,
+    block_of: IdVec<Position, BlockId>,
+    mask_key: IdVec<MaskId, Key>,
+    mask_stamp: IdVec<MaskId, u32>,
     stamp: u32,
-    word_rank: Vec<u32>,
-    cell_counts: Vec<u32>,
-    segment_of: Vec<u32>,
-    refine: Vec<(u32, u32)>,
-    class_keys: Vec<(u32, u32)>,
-    class_of: Vec<u32>,
-    class_fill: Vec<u32>,
+    /// Rank of the first cell of each word of the box.
+    word_rank: Vec<CellRank>,
+    /// All ranks of each variable.
+    ranks: IdVec<FeatureId, Span<CellRank>>,
+    /// By rank: whether a segment starts there.
+    segment_starts: IdVec<CellRank, bool>,
+    segment_of: IdVec<CellRank, LocalSegment>,
+    /// By segment and whether a mask holds it: the segment that it becomes.
+    refined: IdVec<LocalSegment, [Option<LocalSegment>; 2]>,
+    segment_sizes: IdVec<LocalSegment, u32>,
+    segment_next: IdVec<LocalSegment, SegmentCellId>,
+    /// By class of the link at hand.
+    class_keys: Vec<Key>,
+    class_sizes: Vec<u32>,
+    class_next: Vec<MemberId>,
+    class_of: Vec<usize>,
 }
 
-/// The key of an item that the variable does not restrict within the box.
-const FREE: (u32, u32) = (NONE, NONE);
-
 impl Links {
-    /// Segments of a variable as `segment_starts` indices.
-    pub(crate) fn segments(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
-        feature.first_segment as usize..(feature.first_segment + feature.n_segments) as usize
+    /// Number of segments of all variables.
+    pub(crate) fn n_segments(&self) -> usize {
+        self.segments.len()
     }
 
     /// Cells of a segment.
-    pub(crate) fn cells(&self, segment: usize) -> &[u32] {
-        &self.segment_cells[self.segment_starts[segment] as usize..self.segment_starts[segment + 1] as usize]
-    }
-
-    /// Links of a variable.
-    pub(crate) fn links_of(&self, feature: &FeatureLinks) -> &[Link] {
-        &self.links[feature.first_link as usize..feature.end_link as usize]
+    #[inline(always)]
+    pub(crate) fn cells(&self, segment: SegmentId) -> &[CellId] {
+        &self.segment_cells[self.segments.part(segment)]
     }
 
     /// All classes of a variable's links, the free ones included.
-    pub(crate) fn feature_classes(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
-        let last = &self.links[feature.end_link as usize - 1];
-        self.links[feature.first_link as usize].first_class as usize
-            ..last.end_class as usize + usize::from(last.has_free)
+    #[inline(always)]
+    pub(crate) fn classes_of(&self, linked: &LinkedFeature) -> Span<ClassId> {
+        Span::new(
+            self.links[linked.links.first].classes.first,
+            self.links[linked.links.last()].all_classes().end,
+        )
     }
 
     /// All members of a variable's classes.
-    pub(crate) fn feature_members(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
-        let classes = self.feature_classes(feature);
-        self.classes[classes.start].first_member as usize..self.classes[classes.end - 1].end_member as usize
+    #[inline(always)]
+    pub(crate) fn members_of(&self, linked: &LinkedFeature) -> Span<MemberId> {
+        let classes = self.classes_of(linked);
+        Span::new(self.classes[classes.first].members.first, self.classes[classes.last()].members.end)
     }
 
     /// Runs of a class.
-    pub(crate) fn runs_of(&self, class: &Class) -> &[(u32, u32)] {
-        &self.runs[class.first_run as usize..class.end_run as usize]
-    }
-
-    /// Positions of the items of a class.
-    pub(crate) fn members_of(&self, class: &Class) -> &[u32] {
-        &self.members[class.first_member as usize..class.end_member as usize]
-    }
-
-    /// Groups of four of a variable's members.
-    pub(crate) fn feature_groups(&self, feature: &FeatureLinks) -> std::ops::Range<usize> {
-        feature.first_group as usize..feature.end_group as usize
+    #[inline(always)]
+    pub(crate) fn runs_of(&self, class: ClassId) -> &[Span<LocalSegment>] {
+        &self.runs[self.classes[class].runs]
     }
 
     /// Rebuilds the links of a filtered node.
-    pub(crate) fn build(&mut self, model: &Model<'_>, node: &Node) {
+    pub(crate) fn build(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
         self.features.clear();
         self.links.clear();
         self.classes.clear();
@@ -155,338 +199,321 @@ impl Links {
         self.group_class.clear();
         self.class_bits.clear();
         self.segment_cells.clear();
-        self.segment_starts.clear();
-        self.segment_starts.push(0);
-        self.collect_entries(model, node);
+        self.segments.clear();
+        self.collect_entries(model, cells, blocks);
         let mut first = 0;
-        for f in 0..model.n_features() {
-            let end = self.feature_counts[f] as usize;
+        for f in model.cells.features() {
+            let end = self.entry_ends[f];
             if end > first {
-                self.build_feature(model, node, f, first..end);
+                self.build_feature(model, cells, blocks, f, first..end);
             }
             first = end;
         }
     }
 
     /// Every restriction of an item that matters within the box, sorted by variable (in the order of items).
-    fn collect_entries(&mut self, model: &Model<'_>, node: &Node) {
-        let n_features = model.n_features();
-        self.mask_key.resize(model.n_masks(), FREE);
-        self.mask_stamp.resize(model.n_masks(), 0);
+    fn collect_entries(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
+        self.mask_key.resize(model.items.n_masks(), Key::FREE);
+        self.mask_stamp.resize(model.items.n_masks(), 0);
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
-            self.mask_stamp.fill(0);
+            self.mask_stamp.as_mut_slice().fill(0);
             self.stamp = 1;
         }
         self.word_rank.clear();
-        self.cell_counts.clear();
-        for f in 0..n_features {
-            let mut rank = 0;
-            for &word in &node.cells[model.cells.words(f)] {
+        self.ranks.clear();
+        for f in model.cells.features() {
+            let mut rank = CellRank::default();
+            for &word in &cells[model.cells.words(f)] {
                 self.word_rank.push(rank);
-                rank += word.count_ones();
+                rank = rank.plus(word.count_ones());
             }
-            self.cell_counts.push(rank);
+            self.ranks.push(Span::new(CellRank::default(), rank));
         }
         self.entries.clear();
-        self.feature_counts.clear();
-        self.feature_counts.resize(n_features + 1, 0);
+        self.entry_ends.refill(model.n_features(), 0);
         self.block_of.clear();
-        for b in 0..node.n_blocks() {
-            for position in node.block(b) {
-                self.block_of.push(b as u32);
-                for (number, r) in model.restrictions(node.items[position]).iter().enumerate() {
-                    let f = r.feature as usize;
-                    if self.cell_counts[f] < 2 {
+        for block in blocks.ids() {
+            for position in blocks.block(block) {
+                self.block_of.push(block);
+                for (number, r) in model.restrictions(blocks.items[position]).iter().enumerate() {
+                    let feature = r.feature;
+                    if self.ranks[feature].len() < 2 {
                         continue;
                     }
-                    let key = self.key(model, node, f, r.mask);
-                    if key != FREE {
-                        let (position, restriction) = (position as u32, number as u16);
-                        self.entries.push(Entry { feature: r.feature, position, restriction, key });
-                        self.feature_counts[f + 1] += 1;
+                    let key = self.key(model, cells, feature, r.mask);
+                    if key != Key::FREE {
+                        self.entries.push(Entry { feature, position, restriction: number as u16, key });
+                        self.entry_ends[feature] += 1;
                     }
                 }
             }
         }
-        for f in 0..n_features {
-            self.feature_counts[f + 1] += self.feature_counts[f];
+        let mut start = 0;
+        for count in &mut self.entry_ends.iter_mut() {
+            start += std::mem::replace(count, start);
         }
-        let blank = Entry { feature: 0, position: 0, restriction: 0, key: FREE };
+        let blank = Entry {
+            feature: FeatureId::default(),
+            position: Position::default(),
+            restriction: 0,
+            key: Key::FREE,
+        };
         self.sorted.clear();
         self.sorted.resize(self.entries.len(), blank);
         for entry in &self.entries {
-            let slot = &mut self.feature_counts[entry.feature as usize];
-            self.sorted[*slot as usize] = *entry;
+            let slot = &mut self.entry_ends[entry.feature];
+            self.sorted[*slot] = *entry;
             *slot += 1;
         }
-        // Each count now is the end of its own variable.
     }
 
-    /// For a number: ranks `[low, high)` of the mask's cells within the box; for a category: the mask's number.
-    fn key(&mut self, model: &Model<'_>, node: &Node, f: usize, mask: u32) -> (u32, u32) {
-        let m = mask as usize;
-        if self.mask_stamp[m] == self.stamp {
-            return self.mask_key[m];
+    fn key(&mut self, model: &Model<'_>, cells: &[u64], f: FeatureId, mask: MaskId) -> Key {
+        if self.mask_stamp[mask] == self.stamp {
+            return self.mask_key[mask];
         }
         let words = model.cells.words(f);
-        let cells = &node.cells[words.clone()];
+        let cells = &cells[words.clone()];
         let mask_words = model.mask(mask);
         let key = match model.cells.feature(f) {
             FeatureCells::Numeric(_) => {
-                let mut low = u32::MAX;
-                let mut high = 0;
+                let mut low = None;
+                let mut high = CellRank::default();
                 for (w, (c, m)) in cells.iter().zip(mask_words).enumerate() {
                     let both = c & m;
                     if both != 0 {
                         let rank = self.word_rank[words.start + w];
-                        if low == u32::MAX {
-                            low = rank + (c & ((1 << both.trailing_zeros()) - 1)).count_ones();
-                        }
-                        high = rank + (c & (u64::MAX >> both.leading_zeros())).count_ones();
+                        low = low.or_else(|| {
+                            Some(rank.plus((c & ((1 << both.trailing_zeros()) - 1)).count_ones()))
+                        });
+                        high = rank.plus((c & (u64::MAX >> both.leading_zeros())).count_ones());
                     }
                 }
-                if low == 0 && high == self.cell_counts[f] { FREE } else { (low, high) }
+                let ranks = Span::new(low.expect("a filtered item meets the box"), high);
+                if ranks == self.ranks[f] { Key::FREE } else { Key::of_ranks(ranks) }
             }
             FeatureCells::Levels(_) => {
                 if cells.iter().zip(mask_words).all(|(c, m)| c & !m == 0) {
-                    FREE
+                    Key::FREE
                 } else {
-                    (mask, NONE)
+                    Key::of_mask(mask)
                 }
             }
         };
-        self.mask_stamp[m] = self.stamp;
-        self.mask_key[m] = key;
+        self.mask_stamp[mask] = self.stamp;
+        self.mask_key[mask] = key;
         key
     }
 
-    fn build_feature(&mut self, model: &Model<'_>, node: &Node, f: usize, entries: std::ops::Range<usize>) {
-        let n_cells = self.cell_counts[f] as usize;
-        let numeric = matches!(model.cells.feature(f), FeatureCells::Numeric(_));
-        let n_segments = if numeric {
-            self.number_segments(n_cells, &entries)
-        } else {
-            self.category_segments(model, node, f, &entries)
+    fn build_feature(
+        &mut self,
+        model: &Model<'_>,
+        cells: &[u64],
+        blocks: &Blocks,
+        f: FeatureId,
+        entries: Range<usize>,
+    ) {
+        let cells = &cells[model.cells.words(f)];
+        let n_segments = match model.cells.feature(f) {
+            FeatureCells::Numeric(_) => self.number_segments(self.ranks[f], &entries),
+            FeatureCells::Levels(_) => self.category_segments(model, cells, self.ranks[f].len(), &entries),
         };
-        let first_segment = self.segment_starts.len() - 1;
-        self.list_segment_cells(model, node, f, n_segments);
-        let first_link = self.links.len() as u32;
-        let first_group = self.groups.len() as u32;
+        let first_segment = SegmentId::new(self.segments.len());
+        self.list_segment_cells(cells, n_segments);
+        let first_link = self.links.next_id();
+        let first_group = self.groups.next_id();
         let mut at = entries.start;
         while at < entries.end {
-            let block = self.block_of[self.sorted[at].position as usize];
+            let block = self.block_of[self.sorted[at].position];
             let first = at;
-            while at < entries.end && self.block_of[self.sorted[at].position as usize] == block {
+            while at < entries.end && self.block_of[self.sorted[at].position] == block {
                 at += 1;
             }
-            self.build_link(model, node, (f, n_segments as u32), block, first..at);
+            self.build_link(model, cells, blocks, (f, block, n_segments), first..at);
         }
-        self.features.push(FeatureLinks {
-            feature: f as u32,
-            first_segment: first_segment as u32,
-            n_segments: n_segments as u32,
-            first_link,
-            end_link: self.links.len() as u32,
-            first_group,
-            end_group: self.groups.len() as u32,
+        self.features.push(LinkedFeature {
+            feature: f,
+            segments: Span::new(first_segment, SegmentId::new(self.segments.len())),
+            links: Span::new(first_link, self.links.next_id()),
+            groups: Span::new(first_group, self.groups.next_id()),
         });
     }
 
     /// Segments of a number lie between the ends of its classes.
-    fn number_segments(&mut self, n_cells: usize, entries: &std::ops::Range<usize>) -> usize {
-        self.segment_of.clear();
-        self.segment_of.resize(n_cells + 1, 0);
+    fn number_segments(&mut self, cells: Span<CellRank>, entries: &Range<usize>) -> Span<LocalSegment> {
+        self.segment_starts.refill(cells.len() + 1, false);
         for entry in &self.sorted[entries.clone()] {
-            self.segment_of[entry.key.0 as usize] = 1;
-            self.segment_of[entry.key.1 as usize] = 1;
+            let ranks = entry.key.ranks();
+            self.segment_starts[ranks.first] = true;
+            self.segment_starts[ranks.end] = true;
         }
-        let mut segment = 0;
-        self.segment_of[0] = 0;
-        for mark in &mut self.segment_of[..n_cells] {
-            segment += *mark;
-            *mark = segment;
+        self.segment_starts[cells.first] = false;
+        self.segment_of.clear();
+        let mut segment = LocalSegment::default();
+        for &starts in &self.segment_starts[cells] {
+            segment = segment.plus(u32::from(starts));
+            self.segment_of.push(segment);
         }
-        self.segment_of[n_cells] = segment + 1;
-        segment as usize + 1
+        Span::new(LocalSegment::default(), segment.next())
     }
 
     /// Segments of a category are its levels told apart by no mask: exact refinement, numbered by first level.
     fn category_segments(
         &mut self,
         model: &Model<'_>,
-        node: &Node,
-        f: usize,
-        entries: &std::ops::Range<usize>,
-    ) -> usize {
-        let cells = &node.cells[model.cells.words(f)];
-        let n_cells = count(cells);
-        self.segment_of.clear();
-        self.segment_of.resize(n_cells, 0);
-        let mut n_segments = 1;
-        let mut previous = NONE;
-        for k in entries.clone() {
-            let mask = self.sorted[k].key.0;
-            if mask == previous || n_segments == n_cells {
+        cells: &[u64],
+        n_cells: usize,
+        entries: &Range<usize>,
+    ) -> Span<LocalSegment> {
+        self.segment_of.refill(n_cells, LocalSegment::default());
+        let mut segments: Span<LocalSegment> = Span::up_to(1);
+        let mut previous = None;
+        for entry in &self.sorted[entries.clone()] {
+            let mask = entry.key.mask();
+            if previous == Some(mask) || segments.len() == n_cells {
                 continue;
             }
-            previous = mask;
+            previous = Some(mask);
             let mask = model.mask(mask);
-            // (segment, inside) -> new segment, in order of first level.
-            self.refine.clear();
-            self.refine.resize(n_segments, (NONE, NONE));
-            let mut next = 0;
-            for (level, segment) in bits(cells).zip(&mut self.segment_of) {
-                let slot = &mut self.refine[*segment as usize];
-                let side = if mask[level / 64] >> (level % 64) & 1 == 1 { &mut slot.0 } else { &mut slot.1 };
-                if *side == NONE {
-                    *side = next;
-                    next += 1;
-                }
-                *segment = *side;
+            self.refined.refill(segments.len(), [None, None]);
+            let mut next = LocalSegment::default();
+            for (level, segment) in cells_in(cells).zip(self.segment_of.iter_mut()) {
+                let side = &mut self.refined[*segment][usize::from(holds(mask, level))];
+                *segment = *side.get_or_insert_with(|| {
+                    let new = next;
+                    next = next.next();
+                    new
+                });
             }
-            n_segments = next as usize;
+            segments.end = next;
         }
-        n_segments
+        segments
     }
 
-    fn list_segment_cells(&mut self, model: &Model<'_>, node: &Node, f: usize, n_segments: usize) {
-        let cells = &node.cells[model.cells.words(f)];
-        let first = self.segment_starts.len() - 1;
-        let base = self.segment_starts[first];
-        self.segment_starts.resize(first + n_segments + 1, 0);
-        self.segment_starts[first + 1..].fill(0);
-        let n_cells = self.cell_counts[f] as usize;
-        for &segment in &self.segment_of[..n_cells] {
-            self.segment_starts[first + 1 + segment as usize] += 1;
+    fn list_segment_cells(&mut self, cells: &[u64], segments: Span<LocalSegment>) {
+        self.segment_sizes.refill(segments.len(), 0);
+        for &segment in &self.segment_of {
+            self.segment_sizes[segment] += 1;
         }
-        for s in first..first + n_segments {
-            self.segment_starts[s + 1] += self.segment_starts[s];
+        self.segment_next.clear();
+        for &size in &self.segment_sizes {
+            let first = self.segments.end();
+            self.segment_next.push(first);
+            self.segments.push_end(first.plus(size));
         }
-        self.segment_cells.resize((base as usize) + n_cells, 0);
-        self.class_fill.clear();
-        self.class_fill.extend_from_slice(&self.segment_starts[first..first + n_segments]);
-        let mut rank = 0;
-        for (w, &word) in cells.iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                let cell = 64 * w as u32 + rest.trailing_zeros();
-                rest &= rest - 1;
-                let slot = &mut self.class_fill[self.segment_of[rank] as usize];
-                rank += 1;
-                self.segment_cells[*slot as usize] = cell;
-                *slot += 1;
-            }
+        self.segment_cells.resize(self.segments.end().index(), CellId::default());
+        for (cell, &segment) in cells_in(cells).zip(&self.segment_of) {
+            let slot = &mut self.segment_next[segment];
+            self.segment_cells[*slot] = cell;
+            *slot = slot.next();
         }
     }
 
     fn build_link(
         &mut self,
         model: &Model<'_>,
-        node: &Node,
-        (f, n_segments): (usize, u32),
-        block: u32,
-        entries: std::ops::Range<usize>,
+        cells: &[u64],
+        blocks: &Blocks,
+        (f, block, segments): (FeatureId, BlockId, Span<LocalSegment>),
+        entries: Range<usize>,
     ) {
-        let entries_end = entries.end;
-        let items = node.block(block as usize);
+        let items = blocks.block(block);
         self.class_keys.clear();
         self.class_of.clear();
-        self.class_fill.clear();
+        self.class_sizes.clear();
         for entry in &self.sorted[entries.clone()] {
             // Neighbouring leaves often share a key.
             let class = self.class_keys.iter().rposition(|&k| k == entry.key).unwrap_or_else(|| {
                 self.class_keys.push(entry.key);
-                self.class_fill.push(0);
+                self.class_sizes.push(0);
                 self.class_keys.len() - 1
             });
-            self.class_of.push(class as u32);
-            self.class_fill[class] += 1;
+            self.class_of.push(class);
+            self.class_sizes[class] += 1;
         }
-        let first_class = self.classes.len() as u32;
-        let first_entry = entries.start;
-        let mut first_member = self.members.len() as u32;
-        self.members.resize(first_member as usize + items.len(), 0);
+        let first_class = self.classes.next_id();
+        let mut first_member = self.members.next_id();
+        self.members.resize(first_member.index() + items.len(), Position::default());
         self.member_restriction.resize(self.members.len(), 0);
+        self.class_next.clear();
         for class in 0..self.class_keys.len() {
-            let (first_run, end_run) = self.push_runs(model, node, f, self.class_keys[class]);
-            let n = self.class_fill[class];
-            self.push_class(Class { first_run, end_run, first_member, end_member: first_member + n });
-            self.class_fill[class] = first_member;
-            first_member += n;
+            let runs = self.push_runs(model, f, cells, self.class_keys[class]);
+            let members = Span::new(first_member, first_member.plus(self.class_sizes[class]));
+            self.push_class(Class { runs, members });
+            self.class_next.push(first_member);
+            first_member = members.end;
         }
-        for (entry, &class) in self.sorted[entries].iter().zip(&self.class_of) {
-            let slot = &mut self.class_fill[class as usize];
-            self.members[*slot as usize] = entry.position;
-            self.member_restriction[*slot as usize] = entry.restriction;
-            *slot += 1;
+        for (entry, &class) in self.sorted[entries.clone()].iter().zip(&self.class_of) {
+            let slot = &mut self.class_next[class];
+            self.members[*slot] = entry.position;
+            self.member_restriction[*slot] = entry.restriction;
+            *slot = slot.next();
         }
-        let end_class = self.classes.len() as u32;
-        let has_free = self.class_of.len() < items.len();
+        let classes = Span::new(first_class, self.classes.next_id());
+        let has_free = entries.len() < items.len();
         if has_free {
-            let first_run = self.runs.len() as u32;
-            self.runs.push((0, n_segments));
-            let end_member = self.members.len() as u32;
-            self.push_class(Class { first_run, end_run: first_run + 1, first_member, end_member });
-            let mut at = first_entry;
-            let mut slot = first_member as usize;
+            let run = self.runs.push(segments);
+            let runs = Span::new(run, run.next());
+            self.push_class(Class { runs, members: Span::new(first_member, self.members.next_id()) });
+            let mut restricted = self.sorted[entries].iter().map(|entry| entry.position).peekable();
+            let mut slot = first_member;
             for position in items {
-                if at < entries_end && self.sorted[at].position as usize == position {
-                    at += 1;
-                } else {
-                    self.members[slot] = position as u32;
-                    slot += 1;
+                if restricted.next_if_eq(&position).is_none() {
+                    self.members[slot] = position;
+                    slot = slot.next();
                 }
             }
         }
-        for k in first_class..self.classes.len() as u32 {
-            let class = &self.classes[k as usize];
-            for four in self.members[class.first_member as usize..class.end_member as usize].chunks(4) {
+        let link = Link { block, classes, has_free };
+        for k in link.all_classes() {
+            for four in self.members[self.classes[k].members].chunks(4) {
                 let last = four[four.len() - 1];
                 self.groups.push(std::array::from_fn(|j| four.get(j).copied().unwrap_or(last)));
                 self.group_class.push(k);
             }
         }
-        self.links.push(Link { block, first_class, end_class, has_free });
+        self.links.push(link);
     }
 
     fn push_class(&mut self, class: Class) {
-        let number = self.classes.len() as u32;
-        let bits = self.runs[class.first_run as usize..class.end_run as usize].iter().fold(
-            0,
-            |bits, &(first, end)| {
-                let below = |k: u32| if k >= 64 { u64::MAX } else { (1 << k) - 1 };
-                bits | (below(end) & !below(first))
-            },
-        );
-        self.class_bits.push(bits);
-        self.member_class.resize(class.end_member as usize, number);
-        self.classes.push(class);
+        let below = |segment: LocalSegment| {
+            let k = segment.raw();
+            if k >= 64 { u64::MAX } else { (1 << k) - 1 }
+        };
+        let runs = self.runs[class.runs].iter();
+        self.class_bits.push(runs.fold(0, |bits, run| bits | (below(run.end) & !below(run.first))));
+        let number = self.classes.push(class);
+        self.member_class.resize(class.members.end.index(), number);
     }
 
-    fn push_runs(&mut self, model: &Model<'_>, node: &Node, f: usize, key: (u32, u32)) -> (u32, u32) {
-        let first_run = self.runs.len() as u32;
-        if key.1 != NONE {
-            let (low, high) = (self.segment_of[key.0 as usize], self.segment_of[key.1 as usize - 1] + 1);
-            self.runs.push((low, high));
-            return (first_run, first_run + 1);
-        }
-        let cells = &node.cells[model.cells.words(f)];
-        let mask = model.mask(key.0);
-        // Segments are numbered by first level, so a segment is met first at its own number.
-        let mut next = 0;
-        for (level, &segment) in bits(cells).zip(&self.segment_of) {
-            if segment < next {
-                continue;
+    fn push_runs(&mut self, model: &Model<'_>, f: FeatureId, cells: &[u64], key: Key) -> Span<RunId> {
+        let first_run = self.runs.next_id();
+        match model.cells.feature(f) {
+            FeatureCells::Numeric(_) => {
+                let ranks = key.ranks();
+                let (low, high) = (self.segment_of[ranks.first], self.segment_of[ranks.last()]);
+                self.runs.push(Span::new(low, high.next()));
             }
-            next = segment + 1;
-            if mask[level / 64] >> (level % 64) & 1 == 1 {
-                match self.runs[first_run as usize..].last_mut() {
-                    Some(run) if run.1 == segment => run.1 += 1,
-                    _ => self.runs.push((segment, segment + 1)),
+            FeatureCells::Levels(_) => {
+                let mask = model.mask(key.mask());
+                // Segments are numbered by first level, so a segment is met first at its own number.
+                let mut next = LocalSegment::default();
+                let mut run: Option<Span<LocalSegment>> = None;
+                for (level, &segment) in cells_in(cells).zip(&self.segment_of) {
+                    if segment < next {
+                        continue;
+                    }
+                    next = segment.next();
+                    if holds(mask, level) {
+                        match &mut run {
+                            Some(run) if run.end == segment => run.end = next,
+                            _ => self.runs.extend(run.replace(Span::new(segment, next))),
+                        }
+                    }
                 }
+                self.runs.extend(run);
             }
         }
-        (first_run, self.runs.len() as u32)
+        Span::new(first_run, self.runs.next_id())
     }
 }

@@ -5,45 +5,48 @@ use rand::{Rng, RngExt};
 
 use leafgp_constraints::{Decision, Limits};
 
-use super::cells::{FeatureCells, fill};
-use super::model::{CellNode, Model};
+use super::cell_set::insert;
+use super::cell_tree::CellNode;
+use super::cells::FeatureCells;
+use super::index::{CellId, FeatureId, Id, IdVec, ItemId, Span, TreeId};
+use super::model::Model;
 use super::pool::{Found, centre, decide, evaluate};
 
 /// Which trees change at which boundary of which variable.
 #[derive(Debug)]
 pub(crate) struct Neighbours {
     /// Trees that split each variable.
-    trees_of: Vec<Vec<u32>>,
-    /// For a number: trees with a split between cells `k - 1` and `k`.
-    at_boundary: Vec<Vec<Vec<u32>>>,
+    trees_of: IdVec<FeatureId, Vec<TreeId>>,
+    /// For a number: trees with a split just below each cell.
+    at_boundary: IdVec<FeatureId, IdVec<CellId, Vec<TreeId>>>,
 }
 
 impl Neighbours {
     pub(crate) fn new(model: &Model<'_>) -> Self {
-        let n = model.n_features();
-        let mut trees_of = vec![Vec::new(); n];
-        let mut at_boundary: Vec<Vec<Vec<u32>>> = (0..n)
-            .map(|f| match model.cells.feature(f) {
-                FeatureCells::Numeric(cells) => vec![Vec::new(); cells.len()],
-                FeatureCells::Levels(_) => Vec::new(),
-            })
-            .collect();
-        let push = |list: &mut Vec<u32>, tree: u32| {
+        let mut trees_of = IdVec::from(vec![Vec::new(); model.n_features()]);
+        let boundaries = |f| match model.cells.feature(f) {
+            FeatureCells::Numeric(cells) => vec![Vec::new(); cells.len()].into(),
+            FeatureCells::Levels(_) => IdVec::default(),
+        };
+        let mut at_boundary: IdVec<FeatureId, IdVec<CellId, Vec<TreeId>>> =
+            model.cells.features().into_iter().map(boundaries).collect();
+        let push = |list: &mut Vec<TreeId>, tree: TreeId| {
             if list.last() != Some(&tree) {
                 list.push(tree);
             }
         };
-        for (t, nodes) in model.trees.iter().enumerate() {
-            for node in nodes {
+        for (t, tree) in model.trees.ids().into_iter().zip(&model.trees) {
+            for node in &tree.nodes {
                 match *node {
                     CellNode::Below { feature, split, .. } => {
-                        push(&mut trees_of[feature as usize], t as u32);
-                        if let Some(list) = at_boundary[feature as usize].get_mut(split as usize) {
-                            push(list, t as u32);
+                        push(&mut trees_of[feature], t);
+                        // A threshold above all cells is no boundary.
+                        if split < at_boundary[feature].next_id() {
+                            push(&mut at_boundary[feature][split], t);
                         }
                     }
-                    CellNode::Levels { feature, .. } => push(&mut trees_of[feature as usize], t as u32),
-                    CellNode::Leaf(_) => {}
+                    CellNode::Levels { feature, .. } => push(&mut trees_of[feature], t),
+                    CellNode::Leaf(_) | CellNode::Unreachable => {}
                 }
             }
         }
@@ -54,14 +57,14 @@ impl Neighbours {
 /// A point as one cell of each variable, with the sums of its active leaves.
 #[derive(Debug, Default)]
 pub(crate) struct LocalSearch {
-    cell: Vec<u32>,
-    item: Vec<u32>,
+    cell: IdVec<FeatureId, CellId>,
+    item: IdVec<TreeId, ItemId>,
     mean: f64,
     u: Vec<f64>,
     trial_u: Vec<f64>,
-    trial_item: Vec<u32>,
-    moves: Vec<(f64, u32)>,
-    order: Vec<usize>,
+    trial_item: IdVec<TreeId, ItemId>,
+    moves: Vec<(f64, CellId)>,
+    order: Vec<FeatureId>,
 }
 
 /// Passes over all variables before a search ends at the latest.
@@ -75,31 +78,29 @@ impl LocalSearch {
         }
     }
 
-    fn place(&mut self, model: &Model<'_>, cells: &[u32]) {
-        self.cell.clear();
-        self.cell.extend_from_slice(cells);
+    fn place(&mut self, model: &Model<'_>, cells: &IdVec<FeatureId, CellId>) {
+        self.cell.clone_from(cells);
         self.item.clear();
-        self.item.extend((0..model.trees.len()).map(|t| model.descend(t, cells)));
+        self.item.extend(model.trees.ids().into_iter().map(|t| model.descend(t, cells)));
         self.mean = model.constant;
         self.u.clear();
-        self.u.resize(model.stride, 0.0);
+        self.u.resize(model.stride(), 0.0);
         for &item in &self.item {
-            self.mean += model.cost[item as usize];
-            if model.stride > 0 {
+            self.mean += model.cost[item];
+            if model.stride() > 0 {
                 model.kernels.add_scaled(&mut self.u, 1.0, model.vector(item));
             }
         }
     }
 
     /// Moves one variable's cell in the trial; only the listed trees can change.
-    fn shift(&mut self, model: &Model<'_>, trees: &[u32], mean: &mut f64) {
+    fn shift(&mut self, model: &Model<'_>, trees: &[TreeId], mean: &mut f64) {
         for &t in trees {
-            let t = t as usize;
             let new = model.descend(t, &self.cell);
             let old = self.trial_item[t];
             if new != old {
-                *mean += model.cost[new as usize] - model.cost[old as usize];
-                if model.stride > 0 {
+                *mean += model.cost[new] - model.cost[old];
+                if model.stride() > 0 {
                     model.kernels.add_difference(
                         &mut self.trial_u,
                         1.0,
@@ -118,10 +119,10 @@ impl LocalSearch {
     }
 
     /// Values of all cells of one variable, the others fixed, that improve on `value`.
-    fn scan(&mut self, model: &Model<'_>, neighbours: &Neighbours, feature: usize, value: f64) {
+    fn scan(&mut self, model: &Model<'_>, neighbours: &Neighbours, feature: FeatureId, value: f64) {
         self.moves.clear();
         let current = self.cell[feature];
-        let n = model.cells.feature(feature).len() as u32;
+        let end = CellId::new(model.cells.feature(feature).len());
         let slack = 1e-10 * value.abs().max(1.0);
         match model.cells.feature(feature) {
             FeatureCells::Numeric(_) => {
@@ -129,11 +130,11 @@ impl LocalSearch {
                     self.reset_trial();
                     let mut mean = self.mean;
                     let mut at = current;
-                    while if up { at + 1 < n } else { at > 0 } {
-                        let boundary = if up { at + 1 } else { at };
-                        at = if up { at + 1 } else { at - 1 };
+                    while if up { at.next() < end } else { at > CellId::default() } {
+                        let (next, boundary) = if up { (at.next(), at.next()) } else { (at.previous(), at) };
+                        at = next;
                         self.cell[feature] = at;
-                        let trees = &neighbours.at_boundary[feature][boundary as usize];
+                        let trees = &neighbours.at_boundary[feature][boundary];
                         self.shift(model, trees, &mut mean);
                         let new = Self::value(model, mean, &self.trial_u);
                         if new < value - slack {
@@ -145,7 +146,7 @@ impl LocalSearch {
             FeatureCells::Levels(_) => {
                 self.reset_trial();
                 let mut mean = self.mean;
-                for at in (0..n).filter(|&at| at != current) {
+                for at in Span::new(CellId::default(), end).into_iter().filter(|&at| at != current) {
                     self.cell[feature] = at;
                     self.shift(model, &neighbours.trees_of[feature], &mut mean);
                     let new = Self::value(model, mean, &self.trial_u);
@@ -164,17 +165,17 @@ impl LocalSearch {
         &mut self,
         model: &Model<'_>,
         neighbours: &Neighbours,
-        cells: &[u32],
+        cells: &IdVec<FeatureId, CellId>,
         limits: &Limits,
         rng: &mut impl Rng,
     ) -> Option<Found> {
         self.place(model, cells);
         let restricted =
-            model.problem.constraints.is_some() || !model.excluded.is_empty() || !model.rows.is_empty();
+            model.problem.constraints.is_some() || model.has_exclusions() || !model.limits.is_empty();
         let mut best = if restricted { self.realise(model, limits) } else { None };
         let mut value = Self::value(model, self.mean, &self.u);
         self.order.clear();
-        self.order.extend(0..model.n_features());
+        self.order.extend(model.cells.features());
         let mut since = 0;
         'passes: for _ in 0..MAX_PASSES {
             let mut order = std::mem::take(&mut self.order);
@@ -221,9 +222,8 @@ impl LocalSearch {
     /// An allowed point of the current cells.
     fn realise(&self, model: &Model<'_>, limits: &Limits) -> Option<Found> {
         let mut words = vec![0; model.cells.n_words()];
-        for f in 0..model.n_features() {
-            let j = self.cell[f] as usize;
-            fill(&mut words[model.cells.words(f)], j, j + 1);
+        for (f, &cell) in model.cells.features().into_iter().zip(&self.cell) {
+            insert(&mut words[model.cells.words(f)], cell);
         }
         let mut region = model.cells.hull(&words);
         let middle = centre(model, &region);
@@ -243,20 +243,21 @@ impl LocalSearch {
 }
 
 /// The cells of a point.
-pub(crate) fn cells_of(model: &Model<'_>, x: &[f64]) -> Vec<u32> {
-    let cell = |(f, (&v, domain)): (usize, (&f64, &crate::Domain))| {
+pub(crate) fn cells_of(model: &Model<'_>, x: &[f64]) -> IdVec<FeatureId, CellId> {
+    let cell = |(f, (&v, domain)): (FeatureId, (&f64, &crate::Domain))| {
         let (lower, upper) = domain.bounds();
         let v = if v.is_nan() {
             lower
         } else {
             domain.nearest(v.clamp(lower, upper), lower, upper).unwrap_or(lower)
         };
-        model.cells.cell_of(f, v) as u32
+        model.cells.cell_of(f, v)
     };
-    x.iter().zip(model.problem.domains).enumerate().map(cell).collect()
+    model.cells.features().into_iter().zip(x.iter().zip(model.problem.domains)).map(cell).collect()
 }
 
 /// Random cells, each variable's uniform.
-pub(crate) fn random_cells(model: &Model<'_>, rng: &mut impl Rng) -> Vec<u32> {
-    (0..model.n_features()).map(|f| rng.random_range(0..model.cells.feature(f).len() as u32)).collect()
+pub(crate) fn random_cells(model: &Model<'_>, rng: &mut impl Rng) -> IdVec<FeatureId, CellId> {
+    let random = |f| CellId::from_raw(rng.random_range(0..model.cells.feature(f).len() as u32));
+    model.cells.features().into_iter().map(random).collect()
 }

@@ -3,23 +3,24 @@
 //! A message `phi_b(j)` for each link and segment, summing to 0 over the blocks of a variable, moves cost between blocks; an item pays the best
 //! message among its segments, so the sum of block minima stays a lower bound.
 
+use super::blocks::Blocks;
+use super::index::{BlockId, ClassId, IdVec, Position, SegmentId};
 use super::kernels::{Kernels, largest, smallest};
-use super::links::{FeatureLinks, Links};
-use super::node::Node;
+use super::links::{LinkedFeature, Links};
 
 /// Messages of a node and what they leave of its costs.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     /// Cost of each item after messages.
-    pub(crate) reduced: Vec<f64>,
+    pub(crate) reduced: IdVec<Position, f64>,
     /// Smallest reduced cost of each block.
-    pub(crate) block_min: Vec<f64>,
-    /// Lower bound of each segment of each linked variable (indexed as the segments of the links).
-    pub(crate) segment_bound: Vec<f64>,
+    pub(crate) block_min: IdVec<BlockId, f64>,
+    /// Lower bound of each segment of each linked variable.
+    pub(crate) segment_bound: IdVec<SegmentId, f64>,
     /// What the items of each class pay: the best message among its segments.
-    pub(crate) values: Vec<f64>,
+    pub(crate) values: IdVec<ClassId, f64>,
     /// Smallest reduced cost of each class, then the change of its value.
-    minima: Vec<f64>,
+    minima: IdVec<ClassId, f64>,
     /// `[n_links, n_segments]` of one variable.
     table: Vec<f64>,
     mean: Vec<f64>,
@@ -28,10 +29,8 @@ pub(crate) struct Messages {
 impl Messages {
     /// Starts with messages of 0.
     pub(crate) fn clear(&mut self, links: &Links) {
-        self.values.clear();
-        self.values.resize(links.classes.len(), 0.0);
-        self.minima.clear();
-        self.minima.resize(links.classes.len(), 0.0);
+        self.values.refill(links.classes.len(), 0.0);
+        self.minima.refill(links.classes.len(), 0.0);
     }
 
     /// Renews the messages of every variable once.
@@ -47,53 +46,53 @@ impl Messages {
     }
 
     /// `sum_b min_i` of the reduced costs.
-    pub(crate) fn sum_of_minima(&mut self, node: &Node) -> f64 {
-        sum_of_minima(node, &self.reduced, &mut self.block_min)
+    pub(crate) fn sum_of_minima(&mut self, blocks: &Blocks) -> f64 {
+        self.block_min.clear();
+        let mut sum = 0.0;
+        for block in blocks.spans.parts() {
+            let min = smallest(&self.reduced[block]);
+            self.block_min.push(min);
+            sum += min;
+        }
+        sum
     }
 
     /// How far rounding can put the sum of the blocks' minima above a valid bound. A mean of `n` entries errs by at most `n` roundings, in each of
     /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two
     /// more; the sum itself one a block. The factor 4 covers what was larger on the way.
-    pub(crate) fn margin(&self, links: &Links, node: &Node, sweeps: usize) -> f64 {
+    pub(crate) fn margin(&self, links: &Links, blocks: &Blocks, sweeps: usize) -> f64 {
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let magnitude = 4.0 * largest(&self.reduced).max(largest(&self.values));
+        let magnitude = 4.0 * largest(self.reduced.as_slice()).max(largest(self.values.as_slice()));
         let links = links.features.iter().map(|f| {
-            let n = f64::from(f.end_link - f.first_link);
+            let n = f.links.len() as f64;
             n * (n + (2 * sweeps + 6) as f64)
         });
-        f64::EPSILON * magnitude * (links.sum::<f64>() + (node.n_blocks() as f64).powi(2))
+        f64::EPSILON * magnitude * (links.sum::<f64>() + (blocks.len() as f64).powi(2))
     }
 }
 
 /// Takes what the items pay, by class, out of their costs.
-pub(crate) fn charge(links: &Links, values: &[f64], costs: &mut [f64]) {
+pub(crate) fn charge(links: &Links, values: &IdVec<ClassId, f64>, costs: &mut IdVec<Position, f64>) {
     for (&i, &k) in links.members.iter().zip(&links.member_class) {
-        costs[i as usize] -= values[k as usize];
+        costs[i] -= values[k];
     }
-}
-
-#[inline(always)]
-fn sum_of_minima(node: &Node, costs: &[f64], block_min: &mut Vec<f64>) -> f64 {
-    block_min.clear();
-    let mut sum = 0.0;
-    for b in 0..node.n_blocks() {
-        let min = smallest(&costs[node.block(b)]);
-        block_min.push(min);
-        sum += min;
-    }
-    sum
 }
 
 /// Smallest cost of each class of a variable, from the costs of the items.
 #[inline(always)]
-fn class_minima(links: &Links, feature: &FeatureLinks, costs: &[f64], minima: &mut [f64]) {
-    let groups = links.feature_groups(feature);
-    for ([a, b, c, d], &k) in links.groups[groups.clone()].iter().zip(&links.group_class[groups]) {
-        let [a, b, c, d] = [*a, *b, *c, *d].map(|i| costs[i as usize]);
+fn class_minima(
+    links: &Links,
+    linked: &LinkedFeature,
+    costs: &IdVec<Position, f64>,
+    minima: &mut IdVec<ClassId, f64>,
+) {
+    let (groups, classes) = (&links.groups[linked.groups], &links.group_class[linked.groups]);
+    for ([a, b, c, d], &k) in groups.iter().zip(classes) {
+        let [a, b, c, d] = [*a, *b, *c, *d].map(|i| costs[i]);
         let ab = if a < b { a } else { b };
         let cd = if c < d { c } else { d };
         let cost = if ab < cd { ab } else { cd };
-        let min = &mut minima[k as usize];
+        let min = &mut minima[k];
         *min = if cost < *min { cost } else { *min };
     }
 }
@@ -118,7 +117,7 @@ static PENALTIES: [[f64; LANES]; 16] = {
 /// Lowers the entries of a row that belong to a class. Rows of at most 64 segments are handled whole, by bits: short runs of varying length
 /// would mispredict at every end.
 #[inline(always)]
-fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64) {
+fn lower_class(links: &Links, k: ClassId, narrow: bool, row: &mut [f64], cost: f64) {
     if narrow {
         let mut bits = links.class_bits[k];
         for chunk in row.chunks_exact_mut(LANES) {
@@ -130,8 +129,8 @@ fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64
             }
         }
     } else {
-        for &(first, end) in links.runs_of(&links.classes[k]) {
-            for entry in &mut row[first as usize..end as usize] {
+        for run in links.runs_of(k) {
+            for entry in &mut row[run.range()] {
                 *entry = if cost < *entry { cost } else { *entry };
             }
         }
@@ -140,7 +139,7 @@ fn lower_class(links: &Links, k: usize, narrow: bool, row: &mut [f64], cost: f64
 
 /// The largest entry of a row that belongs to a class.
 #[inline(always)]
-fn largest_of_class(links: &Links, k: usize, narrow: bool, row: &[f64]) -> f64 {
+fn largest_of_class(links: &Links, k: ClassId, narrow: bool, row: &[f64]) -> f64 {
     if narrow {
         let mut best = [f64::NEG_INFINITY; LANES];
         let mut bits = links.class_bits[k];
@@ -160,8 +159,8 @@ fn largest_of_class(links: &Links, k: usize, narrow: bool, row: &[f64]) -> f64 {
         if a > b { a } else { b }
     } else {
         let mut value = f64::NEG_INFINITY;
-        for &(first, end) in links.runs_of(&links.classes[k]) {
-            let top = largest(&row[first as usize..end as usize]);
+        for run in links.runs_of(k) {
+            let top = largest(&row[run.range()]);
             value = if top > value { top } else { value };
         }
         value
@@ -173,30 +172,28 @@ const LANES: usize = 4;
 
 /// Row length for a number of segments, and whether rows are handled by bits.
 #[inline(always)]
-fn row_shape(feature: &FeatureLinks) -> (usize, bool) {
-    let n = feature.n_segments as usize;
+fn row_shape(linked: &LinkedFeature) -> (usize, bool) {
+    let n = linked.n_segments();
     (n.next_multiple_of(LANES), n <= 64)
 }
 
 /// Renews the messages of one variable.
 #[inline(always)]
-fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut Messages) {
-    let (stride, narrow) = row_shape(feature);
-    let feature_links = links.links_of(feature);
-    let classes = links.feature_classes(feature);
+fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) {
+    let (stride, narrow) = row_shape(linked);
+    let tied = &links.links[linked.links];
     let Messages { reduced, values, minima, table, mean, .. } = scratch;
-    minima[classes.clone()].fill(f64::INFINITY);
-    class_minima(links, feature, reduced, minima);
+    minima[links.classes_of(linked)].fill(f64::INFINITY);
+    class_minima(links, linked, reduced, minima);
     table.clear();
-    table.resize(feature_links.len() * stride, f64::INFINITY);
+    table.resize(tied.len() * stride, f64::INFINITY);
     mean.clear();
     mean.resize(stride, 0.0);
-    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
-        for k in link.first_class as usize..link.end_class as usize {
+    for (link, row) in tied.iter().zip(table.chunks_exact_mut(stride)) {
+        for k in link.classes {
             lower_class(links, k, narrow, row, minima[k] + values[k]);
         }
-        if link.has_free {
-            let k = link.end_class as usize;
+        if let Some(k) = link.free() {
             let cost = minima[k] + values[k];
             for entry in row.iter_mut() {
                 *entry = if cost < *entry { cost } else { *entry };
@@ -206,31 +203,30 @@ fn exchange(links: &Links, feature: &FeatureLinks, scratch: &mut Messages) {
             *mean += entry;
         }
     }
-    let share = 1.0 / feature_links.len() as f64;
+    let share = 1.0 / tied.len() as f64;
     for mean in mean.iter_mut() {
         *mean *= share;
     }
-    let n = feature.n_segments as usize;
-    for (link, row) in feature_links.iter().zip(table.chunks_exact_mut(stride)) {
+    let n = linked.n_segments();
+    for (link, row) in tied.iter().zip(table.chunks_exact_mut(stride)) {
         for (entry, mean) in row.iter_mut().zip(&*mean) {
             *entry -= mean;
         }
-        for k in link.first_class as usize..link.end_class as usize {
+        for k in link.classes {
             let value = largest_of_class(links, k, narrow, row);
             minima[k] = value - values[k];
             values[k] = value;
         }
-        if link.has_free {
-            let k = link.end_class as usize;
+        if let Some(k) = link.free() {
             let value = largest(&row[..n]);
             minima[k] = value - values[k];
             values[k] = value;
         }
     }
     // What the minima held is used up: they now hold the changes.
-    let members = links.feature_members(feature);
-    for (&i, &k) in links.members[members.clone()].iter().zip(&links.member_class[members]) {
-        reduced[i as usize] -= minima[k as usize];
+    let members = links.members_of(linked);
+    for (&i, &k) in links.members[members].iter().zip(&links.member_class[members]) {
+        reduced[i] -= minima[k];
     }
 }
 
@@ -245,25 +241,26 @@ pub(crate) fn bound_segments(kernels: Kernels, links: &Links, bound: f64, scratc
 #[inline(always)]
 fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
     let Messages { reduced, block_min, segment_bound, table, minima, .. } = scratch;
-    segment_bound.clear();
-    segment_bound.resize(links.segment_starts.len() - 1, bound);
-    minima.clear();
-    minima.resize(links.classes.len(), f64::INFINITY);
-    for feature in &links.features {
-        let (stride, narrow) = row_shape(feature);
-        class_minima(links, feature, reduced, minima);
-        let bounds = &mut segment_bound[links.segments(feature)];
-        for link in links.links_of(feature) {
-            let free = if link.has_free { minima[link.end_class as usize] } else { f64::INFINITY };
+    segment_bound.refill(links.n_segments(), bound);
+    minima.refill(links.classes.len(), f64::INFINITY);
+    for linked in &links.features {
+        let (stride, narrow) = row_shape(linked);
+        class_minima(links, linked, reduced, minima);
+        let bounds = &mut segment_bound[linked.segments];
+        for link in &links.links[linked.links] {
+            let free = link.free().map_or(f64::INFINITY, |k| minima[k]);
             table.clear();
             table.resize(stride, free);
-            for k in link.first_class as usize..link.end_class as usize {
+            for k in link.classes {
                 lower_class(links, k, narrow, table, minima[k]);
             }
-            let min = block_min[link.block as usize];
+            let min = block_min[link.block];
             for (bound, entry) in bounds.iter_mut().zip(&*table) {
                 *bound += entry - min;
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

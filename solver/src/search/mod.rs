@@ -21,12 +21,19 @@
 //! does not depend on the number of threads. Limits on leaves are propagated in step 1; an excluded region is a further block that covers all but the region. A
 //! deviation that is minimised (`kappa < 0`) has a secant bound in place of step 3. With `kappa = 0` messages carry the bound alone.
 
+mod blocks;
 mod branching;
+mod cell_set;
+mod cell_tree;
 mod cells;
 mod certify;
 mod driver;
 mod dual;
 mod evidence;
+mod filter;
+mod index;
+mod item_rows;
+mod items;
 mod kernels;
 mod links;
 mod local;
@@ -38,6 +45,8 @@ mod options;
 mod pool;
 mod relax;
 mod report;
+#[cfg(test)]
+mod small;
 #[cfg(feature = "stages")]
 mod stages;
 mod subtree;

@@ -2,19 +2,20 @@
 //!
 //! Any values are a valid start: each exchange of a variable makes that variable's messages sum to 0 again, so after one sweep the bound is proved.
 
-use super::links::{Link, Links};
+use super::blocks::Blocks;
+use super::index::{ClassId, FeatureId, IdVec, ItemId, Position, TreeId};
+use super::links::Links;
 use super::model::Model;
-use super::node::Node;
 
 /// Message values of a node by item and variable; the first sweep of a node with fewer items and cells starts from them.
 #[derive(Debug, Default)]
 pub(crate) struct Multipliers {
     /// Items, ascending.
-    items: Vec<u32>,
+    items: IdVec<Position, ItemId>,
     /// The values of each item's restrictions, one after another.
     values: Vec<f32>,
-    /// `(variable, tree, value)` of the items that the variable leaves free, in this order.
-    free: Vec<(u32, u32, f32)>,
+    /// Those of the items that the variable leaves free, by variable and tree, in this order.
+    free: Vec<(FeatureId, TreeId, f32)>,
 }
 
 impl Clone for Multipliers {
@@ -29,11 +30,6 @@ impl Clone for Multipliers {
     }
 }
 
-/// The tree of a link's block: blocks are numbered anew in every node.
-fn tree_of(model: &Model<'_>, node: &Node, link: &Link) -> u32 {
-    model.tree_of(node.items[node.block(link.block as usize).start])
-}
-
 impl Multipliers {
     pub(crate) fn clear(&mut self) {
         self.items.clear();
@@ -45,9 +41,11 @@ impl Multipliers {
         self.items.is_empty()
     }
 
-    /// Memory in use.
+    /// Memory taken from the heap.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.items) + size_of_val(&*self.values) + size_of_val(&*self.free)
+        self.items.bytes()
+            + self.values.capacity() * size_of::<f32>()
+            + self.free.capacity() * size_of::<(FeatureId, TreeId, f32)>()
     }
 
     /// Keeps the values of the links' classes. `starts` is a buffer.
@@ -55,35 +53,33 @@ impl Multipliers {
         &mut self,
         model: &Model<'_>,
         links: &Links,
-        node: &Node,
-        values: &[f64],
-        starts: &mut Vec<u32>,
+        blocks: &Blocks,
+        values: &IdVec<ClassId, f64>,
+        starts: &mut IdVec<Position, usize>,
     ) {
-        self.items.clone_from(&node.items);
+        self.items.clone_from(&blocks.items);
         self.free.clear();
         starts.clear();
         let mut end = 0;
-        for &item in &node.items {
+        for &item in &blocks.items {
             starts.push(end);
-            end += model.restrictions(item).len() as u32;
+            end += model.restrictions(item).len();
         }
         self.values.clear();
-        self.values.resize(end as usize, 0.0);
-        for feature in &links.features {
-            for link in links.links_of(feature) {
-                for k in link.first_class as usize..link.end_class as usize {
-                    let class = &links.classes[k];
-                    let range = class.first_member as usize..class.end_member as usize;
+        self.values.resize(end, 0.0);
+        for linked in &links.features {
+            for link in &links.links[linked.links] {
+                for k in link.classes {
+                    let members = links.classes[k].members;
                     let value = values[k] as f32;
-                    for (&position, &restriction) in
-                        links.members[range.clone()].iter().zip(&links.member_restriction[range])
-                    {
-                        self.values[(starts[position as usize] + u32::from(restriction)) as usize] = value;
+                    let restrictions = &links.member_restriction[members];
+                    for (&position, &restriction) in links.members[members].iter().zip(restrictions) {
+                        self.values[starts[position] + usize::from(restriction)] = value;
                     }
                 }
-                if link.has_free {
-                    let value = values[link.end_class as usize] as f32;
-                    self.free.push((feature.feature, tree_of(model, node, link), value));
+                if let Some(free) = link.free() {
+                    let tree = blocks.tree(model, link.block);
+                    self.free.push((linked.feature, tree, values[free] as f32));
                 }
             }
         }
@@ -94,36 +90,34 @@ impl Multipliers {
         &self,
         model: &Model<'_>,
         links: &Links,
-        node: &Node,
-        values: &mut [f64],
-        starts: &mut Vec<u32>,
+        blocks: &Blocks,
+        values: &mut IdVec<ClassId, f64>,
+        starts: &mut IdVec<Position, usize>,
     ) {
         starts.clear();
         let mut end = 0;
-        let mut kept = node.items.iter().peekable();
+        let mut kept = blocks.items.iter().peekable();
         for &item in &self.items {
             if kept.peek() == Some(&&item) {
                 kept.next();
                 starts.push(end);
             }
-            end += model.restrictions(item).len() as u32;
+            end += model.restrictions(item).len();
         }
-        debug_assert_eq!(starts.len(), node.items.len());
+        debug_assert_eq!(starts.len(), blocks.n_items());
         let mut free = self.free.iter().peekable();
-        for feature in links.features.iter().filter(|f| f.ties()) {
-            for link in links.links_of(feature) {
-                for k in link.first_class as usize..link.end_class as usize {
-                    let member = links.classes[k].first_member as usize;
-                    let start = starts[links.members[member] as usize];
-                    values[k] = f64::from(
-                        self.values[(start + u32::from(links.member_restriction[member])) as usize],
-                    );
+        for linked in links.features.iter().filter(|f| f.ties()) {
+            for link in &links.links[linked.links] {
+                for k in link.classes {
+                    let member = links.classes[k].members.first;
+                    let restriction = usize::from(links.member_restriction[member]);
+                    values[k] = f64::from(self.values[starts[links.members[member]] + restriction]);
                 }
-                if link.has_free {
-                    let key = (feature.feature, tree_of(model, node, link));
+                if let Some(class) = link.free() {
+                    let key = (linked.feature, blocks.tree(model, link.block));
                     while free.next_if(|f| (f.0, f.1) < key).is_some() {}
                     if let Some(f) = free.peek().filter(|f| (f.0, f.1) == key) {
-                        values[link.end_class as usize] = f64::from(f.2);
+                        values[class] = f64::from(f.2);
                     }
                 }
             }

@@ -8,6 +8,7 @@
 //! so that, with `a = kappa / s`, minimising `c_i + a v_i.u` in each block alone yields a lower bound. It needs no exact `u`: rounding of `u` can
 //! only weaken the bound, and what is left, the rounding of the sums, is subtracted as a margin.
 
+use super::index::{IdVec, Position};
 use super::model::{Deviation, Model};
 use super::node::Node;
 
@@ -21,20 +22,19 @@ pub(crate) struct Relaxation {
 }
 
 /// Without a deviation term the cost of each block alone is the relaxation; the costs go to `g`.
-pub(crate) fn relax_linear(model: &Model<'_>, node: &mut Node, g: &mut Vec<f64>) -> Relaxation {
+pub(crate) fn relax_linear(model: &Model<'_>, node: &mut Node, g: &mut IdVec<Position, f64>) -> Relaxation {
     g.clear();
-    g.extend(node.items.iter().map(|&item| model.cost[item as usize]));
+    g.extend(node.blocks.items.iter().map(|&item| model.cost[item]));
     point_weights(node, g);
     let margin = summation_margin(model, node.mean.abs());
     Relaxation { base: node.mean - margin, curvature: 0.0 }
 }
 
 /// Puts all weight of a block on its cheapest item.
-fn point_weights(node: &mut Node, g: &[f64]) {
-    for b in 0..node.n_blocks() {
-        let block = node.block(b);
-        let mut best = block.start;
-        for i in block.clone() {
+fn point_weights(node: &mut Node, g: &IdVec<Position, f64>) {
+    for block in node.blocks.spans.parts() {
+        let mut best = block.first;
+        for i in block {
             if g[i] < g[best] {
                 best = i;
             }
@@ -54,15 +54,15 @@ fn summation_margin(model: &Model<'_>, magnitude: f64) -> f64 {
 pub(crate) fn tangent(
     model: &Model<'_>,
     node: &Node,
-    cost: &[f64],
-    g: &mut [f64],
+    cost: &IdVec<Position, f64>,
+    g: &mut IdVec<Position, f64>,
     Deviation { kappa, prior }: Deviation,
 ) -> Relaxation {
     let (kernels, u) = (model.kernels, &node.u);
     let norm_sq = kernels.dot(u, u);
     let s = (prior - norm_sq).max(0.0).sqrt().max(1e-7 * prior.sqrt());
     let a = kappa / s;
-    kernels.row_dots(&model.factor, model.stride, &node.items, u, g);
+    kernels.row_dots(&model.factor, node.blocks.items.as_slice(), u, g.as_mut_slice());
     for (g, &cost) in g.iter_mut().zip(cost) {
         *g = cost + a * *g;
     }
@@ -70,7 +70,7 @@ pub(crate) fn tangent(
     let length = kappa * (prior * (norm_sq + s * s)).sqrt() / s;
     // Dot products of length `dim` with |u|, |v|; then the other terms.
     let dots =
-        f64::EPSILON * (model.stride as f64 + 8.0) * a * norm_sq.sqrt() * (model.norm_sum + norm_sq.sqrt());
+        f64::EPSILON * (model.stride() as f64 + 8.0) * a * norm_sq.sqrt() * (model.norm_sum + norm_sq.sqrt());
     let margin = 2.0 * dots + summation_margin(model, node.mean.abs() + along.abs() + length);
     Relaxation { base: node.mean + along - length - margin, curvature: a }
 }
@@ -89,8 +89,8 @@ pub(crate) enum Directions {
 pub(crate) fn descend(
     model: &Model<'_>,
     node: &mut Node,
-    cost: &[f64],
-    (g, coarse_u): (&mut [f64], &mut Vec<f32>),
+    cost: &IdVec<Position, f64>,
+    (g, coarse_u): (&mut IdVec<Position, f64>, &mut Vec<f32>),
     directions: Directions,
     Deviation { kappa, prior }: Deviation,
 ) {
@@ -98,31 +98,28 @@ pub(crate) fn descend(
     let deviation_floor = 1e-7 * prior.sqrt();
     let mut norm_sq = kernels.dot(&node.u, &node.u);
     coarse_u.clear();
-    coarse_u.resize(model.coarse_stride, 0.0);
+    coarse_u.resize(model.coarse.stride, 0.0);
     coarse_u.iter_mut().zip(&node.u).for_each(|(c, &u)| *c = u as f32);
-    for b in 0..node.n_blocks() {
-        let block = node.block(b);
+    for block in node.blocks.spans.parts() {
         if directions == Directions::Renewed {
             let a = kappa / (prior - norm_sq).max(0.0).sqrt().max(deviation_floor);
-            let (items, g) = (&node.items[block.clone()], &mut g[block.clone()]);
-            kernels.coarse_row_dots(&model.coarse, model.coarse_stride, items, coarse_u, g);
-            for (g, &cost) in g.iter_mut().zip(&cost[block.clone()]) {
+            let (items, g) = (&node.blocks.items[block], &mut g[block]);
+            kernels.coarse_row_dots(&model.coarse, items, coarse_u, g);
+            for (g, &cost) in g.iter_mut().zip(&cost[block]) {
                 *g = cost + a * *g;
             }
         }
-        let (mut best, mut worst) = (block.start, usize::MAX);
+        let (mut best, mut worst) = (block.first, None);
         for i in block {
             if g[i] < g[best] {
                 best = i;
             }
-            if node.z[i] > 0.0 && (worst == usize::MAX || g[i] > g[worst]) {
-                worst = i;
+            if node.z[i] > 0.0 && worst.is_none_or(|worst| g[i] > g[worst]) {
+                worst = Some(i);
             }
         }
-        if worst == usize::MAX || best == worst || g[worst] <= g[best] {
-            continue;
-        }
-        let (to, from) = (node.items[best], node.items[worst]);
+        let Some(worst) = worst.filter(|&worst| g[worst] > g[best]) else { continue };
+        let (to, from) = (node.blocks.items[best], node.blocks.items[worst]);
         let (length_sq, along) =
             kernels.coarse_difference_products(model.coarse_vector(to), model.coarse_vector(from), coarse_u);
         let gain = cost[best] - cost[worst];
@@ -149,45 +146,45 @@ pub(crate) fn descend(
 pub(crate) fn relax_concave(
     model: &Model<'_>,
     node: &mut Node,
-    (g, products): (&mut Vec<f64>, &mut Vec<f64>),
+    (g, products): (&mut IdVec<Position, f64>, &mut IdVec<Position, f64>),
     Deviation { kappa, prior }: Deviation,
 ) -> Relaxation {
     let weight = -kappa;
     let kernels = model.kernels;
-    let n = node.items.len();
-    g.clear();
-    g.resize(n, 0.0);
-    products.clear();
-    products.resize(n, 0.0);
-    kernels.row_dots(&model.factor, model.stride, &node.items, &node.fixed, g);
-    for b in 0..node.n_blocks() {
-        for i in node.block(b) {
-            kernels.row_dots(&model.factor, model.stride, &node.items, model.vector(node.items[i]), products);
+    let n = node.blocks.n_items();
+    g.refill(n, 0.0);
+    products.refill(n, 0.0);
+    let largest = |values: &[f64]| values.iter().fold(f64::NEG_INFINITY, |a, &x| a.max(x));
+    let items = node.blocks.items.as_slice();
+    kernels.row_dots(&model.factor, items, &node.fixed, g.as_mut_slice());
+    for b in node.blocks.ids() {
+        for i in node.blocks.block(b) {
+            let item = node.blocks.items[i];
+            kernels.row_dots(&model.factor, items, model.vector(item), products.as_mut_slice());
             let mut q = 2.0 * g[i];
-            for other in 0..node.n_blocks() {
+            for other in node.blocks.ids() {
                 // Within its own block an item meets only itself.
                 q += if other == b {
-                    model.norm_sq[node.items[i] as usize]
+                    model.norm_sq[item]
                 } else {
-                    products[node.block(other)].iter().fold(f64::NEG_INFINITY, |a, &x| a.max(x))
+                    largest(&products[node.blocks.block(other)])
                 };
             }
             g[i] = q;
         }
     }
     let fixed_sq = kernels.dot(&node.fixed, &node.fixed);
-    let largest: f64 =
-        (0..node.n_blocks()).map(|b| g[node.block(b)].iter().fold(f64::NEG_INFINITY, |a, &x| a.max(x))).sum();
+    let largest: f64 = node.blocks.spans.parts().map(|block| largest(&g[block])).sum();
     let rounding = f64::EPSILON
-        * (model.stride as f64 + model.trees.len() as f64 + 64.0)
+        * (model.stride() as f64 + model.trees.len() as f64 + 64.0)
         * model.norm_sum.powi(2).max(prior);
     let top = (fixed_sq + largest + rounding).clamp(0.0, prior);
     let low = (prior - top).max(0.0).sqrt();
     // sqrt(prior - q) >= low + slope (top - q) on [0, top].
     let slope = if top > 1e-12 * prior { (prior.sqrt() - low) / top } else { 0.0 };
     let mut magnitude = 0.0;
-    for (g, &item) in g.iter_mut().zip(&node.items) {
-        *g = model.cost[item as usize] - weight * slope * *g;
+    for (g, &item) in g.iter_mut().zip(&node.blocks.items) {
+        *g = model.cost[item] - weight * slope * *g;
         magnitude += g.abs();
     }
     point_weights(node, g);

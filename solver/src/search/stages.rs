@@ -1,11 +1,12 @@
 //! The stages of a node one at a time, so that benches can time each alone. Compiled with the feature `stages` only.
 
-use super::branching::{self, Basis, BranchScratch};
+use super::branching::{Basis, Branching};
 use super::dual::Dual;
+use super::filter::{Changed, Filter};
 use super::links::Links;
 use super::messages;
 use super::model::Model;
-use super::node::{Changed, FilterScratch, Node};
+use super::node::Node;
 use super::relax::Directions;
 use crate::problem::Problem;
 
@@ -15,20 +16,20 @@ pub struct Stages<'a> {
     model: Model<'a>,
     node: Node,
     child: Node,
-    filter: FilterScratch,
+    filter: Filter,
     links: Links,
     dual: Dual,
     bound: f64,
-    branch: BranchScratch,
+    branching: Branching,
 }
 
 impl<'a> Stages<'a> {
     /// The root of the problem, filtered and bounded; `None` when its box is empty or nothing is left to branch on.
     pub fn new(problem: &'a Problem<'a>) -> Option<Self> {
         let model = Model::new(problem)?;
-        let (mut node, mut filter) = (Node::default(), FilterScratch::default());
+        let (mut node, mut filter) = (Node::default(), Filter::default());
         node.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
-        if !node.filter(&model, &mut filter, Changed::Everything) {
+        if !filter.run(&model, &mut node, Changed::Everything) {
             return None;
         }
         let mut stages = Self {
@@ -39,7 +40,7 @@ impl<'a> Stages<'a> {
             links: Links::default(),
             dual: Dual::default(),
             bound: 0.0,
-            branch: BranchScratch::default(),
+            branching: Branching::default(),
         };
         stages.links();
         stages.bound = stages.dual.raise(&stages.model, &stages.links, &mut stages.node, f64::INFINITY);
@@ -54,7 +55,7 @@ impl<'a> Stages<'a> {
 
     /// Links of variables and blocks from nothing; returns their number.
     pub fn links(&mut self) -> usize {
-        self.links.build(&self.model, &self.node);
+        self.links.build(&self.model, &self.node.cells, &self.node.blocks);
         self.links.links.len()
     }
 
@@ -70,25 +71,24 @@ impl<'a> Stages<'a> {
     /// The choice of a split; false when there is none.
     pub fn branching(&mut self) -> bool {
         let basis = Basis {
-            items: &self.node.items,
-            starts: &self.node.starts,
+            blocks: &self.node.blocks,
             z: &self.node.z,
             g: &self.dual.guide,
             segment_bound: &self.dual.messages.segment_bound,
             curvature: self.dual.curvature,
             need: 0.1 * self.bound.abs().max(1e-3),
         };
-        branching::choose(&self.model, &self.links, basis, &mut self.branch)
+        self.branching.choose(&self.model, &self.links, basis)
     }
 
     /// Filters the left child of the chosen split to a fixpoint; false when it is empty.
     pub fn propagation(&mut self) -> bool {
-        let split = &self.branch.split;
+        let split = &self.branching.split;
         self.child.clone_from(&self.node);
         for (w, mask) in self.model.cells.words(split.feature).zip(&split.left) {
             self.child.cells[w] &= mask;
         }
-        self.filter.mark(split.feature, self.model.n_features());
-        self.child.filter(&self.model, &mut self.filter, Changed::Marked)
+        self.filter.mark(&self.model, split.feature);
+        self.filter.run(&self.model, &mut self.child, Changed::Marked)
     }
 }

@@ -10,14 +10,18 @@ use rand::rngs::ChaCha8Rng;
 use crate::certificate::{Evidence, Forward, ProofEnd};
 use leafgp_constraints::{Limits, Range};
 
-use super::branching::{self, Basis, BranchScratch};
+use super::blocks::Blocks;
+use super::branching::{Basis, Branching};
+use super::cell_set::{self, holds, overlaps, remove};
 use super::dual::Dual;
 use super::evidence::Refuter;
+use super::filter::{Changed, Filter};
+use super::index::{BlockId, FeatureId, Id, IdVec, Position};
 use super::links::Links;
 use super::local::{LocalSearch, Neighbours};
 use super::messages;
 use super::model::Model;
-use super::node::{Changed, FilterScratch, Node, OpenNode, overlaps};
+use super::node::{Node, OpenNode};
 use super::options::SearchOptions;
 use super::pool::{Pool, Undecided, settle};
 use record::Record;
@@ -67,18 +71,18 @@ pub(crate) struct Outcome {
 /// Buffers of a thread; nothing in them outlives a subtree.
 #[derive(Debug, Default)]
 pub(crate) struct Worker {
-    filter: FilterScratch,
+    filter: Filter,
     links: Links,
     dual: Dual,
-    branch: BranchScratch,
+    branching: Branching,
     local: LocalSearch,
-    stack: Vec<(Node, Option<usize>)>,
+    stack: Vec<(Node, Option<FeatureId>)>,
     free: Vec<Node>,
     /// The node as it was before items were fixed.
-    old_items: Vec<u32>,
-    old_starts: Vec<u32>,
-    old_z: Vec<f64>,
-    candidates: Vec<(f64, u32, u32)>,
+    old_blocks: Blocks,
+    old_z: IdVec<Position, f64>,
+    /// Leaf combinations by their values: one item of each open block.
+    candidates: Vec<(f64, [Option<Position>; 2])>,
     vector: Vec<f64>,
     products: Vec<f64>,
     words: Vec<u64>,
@@ -125,7 +129,7 @@ impl Worker {
             let changed = match split {
                 None => Changed::Everything,
                 Some(feature) => {
-                    self.filter.mark(feature, ctx.model.n_features());
+                    self.filter.mark(ctx.model, feature);
                     Changed::Marked
                 }
             };
@@ -152,7 +156,7 @@ impl Worker {
     }
 
     fn push_children(&mut self, model: &Model<'_>, mut node: Node) {
-        let split = &self.branch.split;
+        let split = &self.branching.split;
         let mut left = self.free.pop().unwrap_or_default();
         left.clone_from(&node);
         let words = model.cells.words(split.feature);
@@ -172,7 +176,7 @@ impl Worker {
         }
     }
 
-    /// Filters and bounds a node; branching is left in `self.branch.split`, whose `gains` become whole bounds of the children.
+    /// Filters and bounds a node; branching is left in `self.branching.split`, whose `gains` become whole bounds of the children.
     fn process(
         &mut self,
         ctx: &Context<'_>,
@@ -199,7 +203,7 @@ impl Worker {
                 return Verdict::Closed;
             }
             let mut cutoff = ctx.cutoff(&outcome.pool);
-            self.links.build(model, node);
+            self.links.build(model, &node.cells, &node.blocks);
             let bound = if let Some(record) = &mut self.record {
                 let (bound, proof) = self.dual.raise_on_record(model, &self.links, node, cutoff);
                 record.proof.evidence.push(Evidence::Round(proof));
@@ -218,32 +222,30 @@ impl Worker {
                 self.search_from(ctx, node, serial, outcome);
                 cutoff = ctx.cutoff(&outcome.pool);
             }
-            let n_items = node.items.len();
+            let n_items = node.blocks.n_items();
             if !self.fix(model, node, bound, cutoff) {
                 return Verdict::Closed;
             }
-            let few = node.n_blocks() <= 2;
-            if node.items.len() < n_items
-                && ((round < MAX_ROUNDS && 10 * node.items.len() < 7 * n_items) || few)
-            {
+            let few = node.blocks.len() <= 2;
+            let left = node.blocks.n_items();
+            if left < n_items && ((round < MAX_ROUNDS && 10 * left < 7 * n_items) || few) {
                 continue;
             }
             self.align(model, node);
             let need = cutoff - node.bound;
             let basis = Basis {
-                items: &self.old_items,
-                starts: &self.old_starts,
+                blocks: &self.old_blocks,
                 z: &self.old_z,
                 g: &self.dual.guide,
                 segment_bound: &self.dual.messages.segment_bound,
                 curvature: self.dual.curvature,
                 need: if need.is_finite() { need.max(1e-12) } else { 1.0 },
             };
-            if !branching::choose(model, &self.links, basis, &mut self.branch) {
+            if !self.branching.choose(model, &self.links, basis) {
                 // What is left does not differ within what the links still show; they are rebuilt in another round.
                 continue;
             }
-            for gain in &mut self.branch.split.gains {
+            for gain in &mut self.branching.split.gains {
                 *gain += self.dual.guide_bound;
             }
             return Verdict::Branch;
@@ -254,7 +256,7 @@ impl Worker {
     /// Filter and, with constraints, contraction of the box, to a common fixpoint (at most a few turns).
     fn narrow(&mut self, ctx: &Context<'_>, node: &mut Node, changed: Changed) -> bool {
         let model = ctx.model;
-        if !node.filter(model, &mut self.filter, changed) {
+        if !self.filter.run(model, node, changed) {
             return false;
         }
         let Some(constraints) = model.problem.constraints else {
@@ -266,7 +268,7 @@ impl Worker {
                 return false;
             }
             let mut any = false;
-            for (f, range) in region.0.iter().enumerate() {
+            for (f, range) in model.cells.features().into_iter().zip(&region.0) {
                 let outside = match range {
                     Range::Interval { lower, upper } => lower > upper,
                     Range::Levels(set) => set.is_empty(),
@@ -275,17 +277,17 @@ impl Worker {
                     return false;
                 }
                 if model.cells.intersect(f, range, &mut node.cells) {
-                    if node.cells[model.cells.words(f)].iter().all(|&w| w == 0) {
+                    if cell_set::is_empty(&node.cells[model.cells.words(f)]) {
                         return false;
                     }
-                    self.filter.mark(f, model.n_features());
+                    self.filter.mark(model, f);
                     any = true;
                 }
             }
             if !any {
                 return true;
             }
-            if !node.filter(model, &mut self.filter, Changed::Marked) {
+            if !self.filter.run(model, node, Changed::Marked) {
                 return false;
             }
         }
@@ -294,13 +296,11 @@ impl Worker {
 
     /// Drops items and cells whose bound reaches the cutoff, and filters. False when nothing is left.
     fn fix(&mut self, model: &Model<'_>, node: &mut Node, bound: f64, cutoff: f64) -> bool {
-        self.old_items.clear();
-        self.old_items.extend_from_slice(&node.items);
-        self.old_starts.clone_from(&node.starts);
+        self.old_blocks.clone_from(&node.blocks);
         let mut dropped = false;
-        for b in 0..node.n_blocks() {
+        for b in node.blocks.ids() {
             let threshold = cutoff - bound + self.dual.messages.block_min[b];
-            for i in node.block(b) {
+            for i in node.blocks.block(b) {
                 if self.dual.messages.reduced[i] >= threshold {
                     node.drop_item(model, i);
                     dropped = true;
@@ -308,18 +308,16 @@ impl Worker {
             }
         }
         let mut any_cell = false;
-        for feature in &self.links.features {
-            let f = feature.feature as usize;
+        for linked in &self.links.features {
+            let f = linked.feature;
             let mut smallest = f64::INFINITY;
             let mut cut = false;
-            for segment in self.links.segments(feature) {
+            for segment in linked.segments {
                 let segment_bound = self.dual.messages.segment_bound[segment];
                 if segment_bound >= cutoff {
                     cut = true;
                     let words = &mut node.cells[model.cells.words(f)];
-                    for &cell in self.links.cells(segment) {
-                        words[cell as usize / 64] &= !(1 << (cell % 64));
-                    }
+                    self.links.cells(segment).iter().for_each(|&cell| remove(words, cell));
                 } else {
                     smallest = smallest.min(segment_bound);
                 }
@@ -330,47 +328,45 @@ impl Worker {
             node.bound = node.bound.max(smallest);
             if cut {
                 any_cell = true;
-                self.filter.mark(f, model.n_features());
+                self.filter.mark(model, f);
             }
         }
-        if node.bound >= cutoff || (dropped && !node.remove_dropped(model, &mut self.filter)) {
+        if node.bound >= cutoff || (dropped && !self.filter.remove_dropped(model, node)) {
             return false;
         }
-        !(dropped || any_cell) || node.filter(model, &mut self.filter, Changed::Marked)
+        !(dropped || any_cell) || self.filter.run(model, node, Changed::Marked)
     }
 
     /// Brings what the relaxation and the links hold in line with a node that lost items and cells since.
     fn align(&mut self, model: &Model<'_>, node: &Node) {
-        self.old_z.clear();
-        if self.old_items.len() == node.items.len() {
-            self.old_z.extend_from_slice(&node.z);
+        if self.old_blocks.n_items() == node.blocks.n_items() {
+            self.old_z.clone_from(&node.z);
         } else {
-            let mut kept = node.items.iter().zip(&node.z).peekable();
-            for (position, &item) in self.old_items.iter().enumerate() {
-                match kept.peek() {
-                    Some(&(&next, &z)) if next == item => {
+            self.old_z.clear();
+            let mut kept = node.blocks.items.iter().zip(&node.z).peekable();
+            for (&item, guide) in self.old_blocks.items.iter().zip(self.dual.guide.iter_mut()) {
+                match kept.next_if(|&(&next, _)| next == item) {
+                    Some((_, &z)) => {
                         self.old_z.push(z);
-                        kept.next();
                     }
-                    _ => {
+                    None => {
                         self.old_z.push(0.0);
-                        self.dual.guide[position] = f64::INFINITY;
+                        *guide = f64::INFINITY;
                     }
                 }
             }
             // The one item left of a decided block is not in the node any more.
-            for block in self.old_starts.windows(2) {
-                let block = block[0] as usize..block[1] as usize;
-                if self.dual.guide[block.clone()].iter().all(|&g| g == f64::INFINITY) {
-                    self.dual.guide[block].fill(0.0);
+            for block in self.old_blocks.spans.parts() {
+                let guide = &mut self.dual.guide[block];
+                if guide.iter().all(|&g| g == f64::INFINITY) {
+                    guide.fill(0.0);
                 }
             }
         }
-        for feature in &self.links.features {
-            let words = &node.cells[model.cells.words(feature.feature as usize)];
-            for segment in self.links.segments(feature) {
-                let cell = self.links.cells(segment)[0] as usize;
-                if words[cell / 64] >> (cell % 64) & 1 == 0 {
+        for linked in &self.links.features {
+            let words = &node.cells[model.cells.words(linked.feature)];
+            for segment in linked.segments {
+                if !holds(words, self.links.cells(segment)[0]) {
                     self.dual.messages.segment_bound[segment] = f64::INFINITY;
                 }
             }
@@ -380,12 +376,10 @@ impl Worker {
     /// A local search from the most promising cell of each variable.
     fn search_from(&mut self, ctx: &Context<'_>, node: &Node, serial: u64, outcome: &mut Outcome) {
         let mut cells = node.first_cells(ctx.model);
-        for feature in &self.links.features {
-            let segments = self.links.segments(feature);
+        for linked in &self.links.features {
             let bounds = &self.dual.messages.segment_bound;
-            let best =
-                segments.min_by(|&a, &b| bounds[a].total_cmp(&bounds[b])).expect("at least two segments");
-            cells[feature.feature as usize] = self.links.cells(best)[0];
+            let by_bound = linked.segments.into_iter().min_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
+            cells[linked.feature] = self.links.cells(by_bound.expect("at least two segments"))[0];
         }
         let mut rng = ctx.rng(serial);
         if let Some(found) = self.local.improve(ctx.model, ctx.neighbours, &cells, &ctx.limits(), &mut rng) {
@@ -396,8 +390,13 @@ impl Worker {
     /// Evaluates every leaf combination of a node with at most one open block, or two with few pairs. False when there are more.
     fn enumerate(&mut self, ctx: &Context<'_>, node: &Node, outcome: &mut Outcome) -> bool {
         let model = ctx.model;
-        let n_blocks = node.n_blocks();
-        if n_blocks > 2 || (n_blocks == 2 && node.block(0).len() * node.block(1).len() > MAX_PAIRS) {
+        let (first, second) = match node.blocks.len() {
+            0 => (None, None),
+            1 => (Some(node.blocks.block(BlockId::new(0))), None),
+            2 => (Some(node.blocks.block(BlockId::new(0))), Some(node.blocks.block(BlockId::new(1)))),
+            _ => return false,
+        };
+        if first.zip(second).is_some_and(|(first, second)| first.len() * second.len() > MAX_PAIRS) {
             return false;
         }
         if self.record.is_some() && model.problem.constraints.is_some() {
@@ -406,49 +405,50 @@ impl Worker {
         }
         let Self { candidates, vector, products, words, .. } = self;
         candidates.clear();
+        let items = &node.blocks.items;
         let value = |mean: f64, norm_sq: f64| match model.deviation {
             Some(d) => mean - d.kappa * (d.prior - norm_sq).max(0.0).sqrt(),
             None => mean,
         };
-        let first = if n_blocks == 0 { 0..1 } else { node.block(0) };
-        for i in first {
+        let mut list = |i: Option<Position>| {
             let mut mean = node.mean;
             vector.clone_from(&node.fixed);
-            if n_blocks > 0 {
-                let item = node.items[i];
-                mean += model.cost[item as usize];
-                if model.stride > 0 {
-                    model.kernels.add_scaled(vector, 1.0, model.vector(item));
+            if let Some(i) = i {
+                mean += model.cost[items[i]];
+                if model.stride() > 0 {
+                    model.kernels.add_scaled(vector, 1.0, model.vector(items[i]));
                 }
             }
             let norm_sq = model.kernels.dot(vector, vector);
-            if n_blocks < 2 {
-                candidates.push((value(mean, norm_sq), i as u32, u32::MAX));
-                continue;
-            }
-            let block = node.block(1);
+            let Some(block) = second else {
+                candidates.push((value(mean, norm_sq), [i, None]));
+                return;
+            };
             products.clear();
             products.resize(block.len(), 0.0);
-            model.kernels.row_dots(&model.factor, model.stride, &node.items[block.clone()], vector, products);
-            for (j, product) in block.zip(&*products) {
-                let item = node.items[j] as usize;
-                let joint = norm_sq + 2.0 * product + model.norm_sq[item];
-                candidates.push((value(mean + model.cost[item], joint), i as u32, j as u32));
+            model.kernels.row_dots(&model.factor, &items[block], vector, products);
+            for (j, product) in block.into_iter().zip(&*products) {
+                let joint = norm_sq + 2.0 * product + model.norm_sq[items[j]];
+                candidates.push((value(mean + model.cost[items[j]], joint), [i, Some(j)]));
             }
+        };
+        match first {
+            None => list(None),
+            Some(block) => block.into_iter().for_each(|i| list(Some(i))),
         }
         let slack =
             1e-9 * (1.0 + node.mean.abs() + model.deviation.map_or(0.0, |d| d.kappa.abs() * d.prior.sqrt()));
         let mut cutoff = ctx.cutoff(&outcome.pool);
         candidates.retain(|c| c.0 < cutoff + slack);
-        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        for &(estimate, i, j) in &*candidates {
+        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for &(estimate, chosen) in &*candidates {
             if estimate >= cutoff + slack {
                 break;
             }
             words.clone_from(&node.cells);
-            let consistent = [i, j].iter().take(n_blocks).all(|&position| {
-                model.restrictions(node.items[position as usize]).iter().all(|r| {
-                    let range = model.cells.words(r.feature as usize);
+            let consistent = chosen.into_iter().flatten().all(|position| {
+                model.restrictions(items[position]).iter().all(|r| {
+                    let range = model.cells.words(r.feature);
                     let mask = model.mask(r.mask);
                     let any = overlaps(mask, &words[range.clone()]);
                     words[range].iter_mut().zip(mask).for_each(|(w, m)| *w &= m);
@@ -464,3 +464,6 @@ impl Worker {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,9 @@ use crate::certificate::{Claim, Evidence, Forward, ProofEnd, ProofNode};
 use leafgp_constraints::Region;
 
 use super::super::evidence::meet;
-use super::super::node::{Changed, Node, OpenNode};
+use super::super::filter::Changed;
+use super::super::index::Id;
+use super::super::node::{Node, OpenNode};
 use super::super::pool::{Pool, Undecided};
 use super::{Context, FIRST_SEARCHES, Outcome, Verdict, Worker};
 
@@ -41,7 +43,7 @@ impl Worker {
             let changed = match split {
                 None => Changed::Everything,
                 Some(feature) => {
-                    self.filter.mark(feature, ctx.model.n_features());
+                    self.filter.mark(ctx.model, feature);
                     Changed::Marked
                 }
             };
@@ -54,8 +56,8 @@ impl Worker {
                 Verdict::Closed => self.free.push(node),
                 Verdict::Branch => {
                     regions.extend([region.clone(), region]);
-                    let split = &mut self.branch.split;
-                    record.end = ProofEnd::Split { feature: split.feature as u32, left: split.left.clone() };
+                    let split = &mut self.branching.split;
+                    record.end = ProofEnd::Split { feature: split.feature.raw(), left: split.left.clone() };
                     // The left child comes first in the proof.
                     split.estimates = [0.0, 1.0];
                     self.push_children(ctx.model, node);
@@ -75,7 +77,7 @@ impl Worker {
         changed: Changed,
     ) -> bool {
         let model = ctx.model;
-        if !node.filter(model, &mut self.filter, changed) {
+        if !self.filter.run(model, node, changed) {
             return false;
         }
         for _ in 0..3 {
@@ -94,16 +96,16 @@ impl Worker {
                 return false;
             }
             let mut any = false;
-            for (f, range) in record.region.0.iter().enumerate() {
+            for (f, range) in model.cells.features().into_iter().zip(&record.region.0) {
                 if model.cells.intersect(f, range, &mut node.cells) {
-                    self.filter.mark(f, model.n_features());
+                    self.filter.mark(model, f);
                     any = true;
                 }
             }
             if !any {
                 return true;
             }
-            if !node.filter(model, &mut self.filter, Changed::Marked) {
+            if !self.filter.run(model, node, Changed::Marked) {
                 return false;
             }
         }
