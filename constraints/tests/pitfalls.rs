@@ -3,7 +3,7 @@
 mod support;
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Decision, Limits, Tolerance, Variable};
-use leafgp_constraints::{Domain, Range, Region};
+use leafgp_constraints::{Domain, Grid, Range, Region};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use support::sets;
@@ -453,5 +453,30 @@ fn a_box_that_misses_by_a_rounding_is_infeasible() {
         // With a little more room there is a point.
         let room = (third.0 - 1e-9, third.1);
         assert!(matches!(decide(room), Decision::Feasible(_)), "{text}: {:?}", decide(room));
+    }
+}
+
+/// Where a sum over steps and its rounding left no value of a divisor, the relaxation was asked for a line over nothing.
+#[test]
+fn a_node_that_is_undefined_in_the_box_has_no_estimators() {
+    let domains = [
+        Domain::Categorical { levels: 4 },
+        Domain::Integer { lower: -2.0, upper: 0.0 },
+        Domain::Grid(Grid::new(4, 5, 1, 3).unwrap()),
+        Domain::Integer { lower: 0.0, upper: 5.0 },
+        Domain::Integer { lower: -3.0, upper: 0.0 },
+    ];
+    for logarithm in ["log", "log10"] {
+        let parts = format!("x0 == 'l3' or {logarithm}(x3) - 0 * (x3 * x4) > x4 + x2");
+        let counted = format!("0.3 + count(x0 == 'l3', {parts}, x0 not in ['l1', 'l3']) <= 2^x2");
+        let set =
+            build(&domains, &[&counted, "exp(x4 + 0.5) > x3", "0.5 / (x2 + 2 / (x1 + x3)) >= exp(x1 + 1)"]);
+        let full = Region::full(&domains);
+        assert!(matches!(set.decide(&full, Limits::default()), Decision::Feasible(_)));
+        for x in support::points(&domains, &full) {
+            let projection = set.project(&full, &x, 1e-6, Limits::default());
+            let (nearest, _) = projection.nearest.unwrap();
+            assert!(!set.is_feasible(&x, Tolerance::Produce) || nearest == x, "{x:?}");
+        }
     }
 }

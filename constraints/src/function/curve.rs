@@ -18,7 +18,8 @@ pub(super) trait Curve: Univariate {
 
     /// What [`Univariate::estimator`] asks for.
     fn tangent_or_secant(&self, x: Interval, y: Interval, at: f64, below: bool) -> Option<Line> {
-        if !(x.lo.is_finite() && x.hi.is_finite() && self.is_defined_over(x)) {
+        // An argument that is undefined in the whole box has an empty interval.
+        if x.is_empty() || !(x.lo.is_finite() && x.hi.is_finite() && self.is_defined_over(x)) {
             return None;
         }
         let line = line(self, x.lo, x.hi, at.clamp(x.lo, x.hi), below)?;

@@ -249,6 +249,16 @@ fn estimators_stay_on_their_side_on_a_fine_scan() {
 }
 
 #[test]
+fn nothing_is_asked_of_an_empty_interval() {
+    let empty = Interval::new(2.0, 1.0);
+    for function in functions().iter().filter(|function| !function.is_whole(false)) {
+        for below in [true, false] {
+            assert_eq!(function.estimator(empty, Interval::EMPTY, 1.5, below), None, "{function:?}");
+        }
+    }
+}
+
+#[test]
 fn estimators_come_close() {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     for function in functions() {
