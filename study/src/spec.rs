@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fingerprint::fingerprint;
+use super::case_digest::case_digest;
 use crate::functions::Benchmark;
 use leafgp::problem::{Problem, Settings};
 
@@ -188,25 +188,6 @@ impl StudyProblem {
             Source::Function(_) | Source::Command { .. } => planned,
         }
     }
-
-    fn to_json(&self) -> Value {
-        let problem = &self.problem;
-        let source = match &self.source {
-            Source::Function(function) => json!({ "function": function.name }),
-            Source::Command { command, timeout } => {
-                json!({ "command": command, "timeout": timeout.map(|t| t.as_secs_f64()) })
-            }
-            Source::Table(table) => json!({ "points": table.points, "values": table.values }),
-        };
-        json!({
-            "objective": [problem.objective.name, problem.objective.goal.as_str()],
-            "variables": problem.variables.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
-            "define": problem.definitions.iter().map(|d| json!([d.name, d.expr, d.integer])).collect::<Vec<_>>(),
-            "constraints": problem.expressions.iter().map(|e| json!([e.name, e.expr])).collect::<Vec<_>>(),
-            "source": source,
-            "initial": self.initial,
-        })
-    }
 }
 
 impl Method {
@@ -240,16 +221,7 @@ impl Case {
         settings: Settings,
     ) -> Self {
         let settings = deterministic(settings);
-        let mut whole = json!({ "problem": problem.to_json(), "method": method.to_json() });
-        if method.kind.uses_model() {
-            let mut settings = json!(settings);
-            if let (true, Some(table)) = (settings["max_agreement"].is_null(), settings.as_object_mut()) {
-                // Newer than the first records: absent means none.
-                table.shift_remove("max_agreement");
-            }
-            whole["settings"] = settings;
-        }
-        let fingerprint = fingerprint(&whole.to_string());
+        let fingerprint = case_digest(problem, method, &settings);
         Self { problem: indices.0, method: indices.1, settings, fingerprint }
     }
 }

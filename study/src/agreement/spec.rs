@@ -1,13 +1,17 @@
 //! What an uncertainty study is.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::fingerprint::fingerprint;
+use crate::folder::StudyFolder;
 use crate::functions::Benchmark;
+use crate::record::RunHeader;
 use leafgp::problem::{ProblemError, Settings};
+
+/// The method's name in folders and headers.
+const METHOD: &str = "agreement";
 
 /// A checked uncertainty study.
 #[derive(Clone, Debug)]
@@ -29,6 +33,17 @@ pub struct AgreementSpec {
     pub settings: Settings,
 }
 
+/// One run of an uncertainty study.
+#[derive(Clone, Copy, Debug)]
+pub struct AgreementRunId {
+    /// The function.
+    pub function: &'static Benchmark,
+    /// Number of training points.
+    pub points: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
 /// What an uncertainty study maximises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +56,30 @@ pub enum Targets {
 }
 
 impl AgreementSpec {
+    /// All runs, seed by seed.
+    pub(super) fn all_runs(&self) -> Vec<AgreementRunId> {
+        let mut runs = Vec::new();
+        for &seed in &self.seeds {
+            for &points in &self.points {
+                for &function in &self.functions {
+                    runs.push(AgreementRunId { function, points, seed });
+                }
+            }
+        }
+        runs
+    }
+
+    /// The first line of a run.
+    pub(super) fn header(&self, run: AgreementRunId) -> RunHeader {
+        let AgreementRunId { function, points, seed } = run;
+        RunHeader::new(&problem_name(function, points), METHOD, seed, &self.fingerprint(function, points))
+    }
+
+    /// The file of a run.
+    pub fn run_file(&self, folder: &StudyFolder, run: AgreementRunId) -> PathBuf {
+        folder.file_of(&self.header(run))
+    }
+
     pub(super) fn validate(&self) -> Result<(), ProblemError> {
         let refuse =
             |field: &str, message: &str, expected: &str| Err(ProblemError::new(field, message, expected));
@@ -70,18 +109,9 @@ impl AgreementSpec {
         }
         self.settings.validate()
     }
+}
 
-    /// Digest of everything that decides a run's results, seed apart.
-    pub fn fingerprint(&self, function: &Benchmark, points: usize) -> String {
-        let whole = json!({
-            "kind": "agreement",
-            "function": function.name,
-            "points": points,
-            "targets": self.targets,
-            // The answer for a ratio starts from those for smaller ones.
-            "ratios": self.ratios,
-            "settings": self.settings,
-        });
-        fingerprint(&whole.to_string())
-    }
+/// The problem's name in folders and headers.
+pub(super) fn problem_name(function: &Benchmark, points: usize) -> String {
+    format!("{}-{points}", function.name)
 }
