@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::StudyError;
 use super::black_box::Judged;
+use super::error::StudyError;
 use super::spec::{ConstraintHandling, Method, Source, StudyProblem};
 use crate::command::{keep_tail, shell, stop};
 use crate::interrupt;

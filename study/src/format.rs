@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::StudyError;
+use super::error::StudyError;
 
 /// The version of folders and records that are written.
 pub(super) const FORMAT: u32 = 2;

@@ -4,7 +4,7 @@ use leafgp_solver::Region;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 
-use super::StudyError;
+use super::error::StudyError;
 use super::initial::projection_limits;
 use super::spec::{ConstraintHandling, LookUp, Method, MethodKind, Source, StudyProblem};
 use super::step::{ProofRecord, Status};

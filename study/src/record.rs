@@ -59,6 +59,16 @@ impl RunHeader {
 }
 
 /// What a run's file holds.
+///
+/// ```
+/// use leafgp_study::{RunRecord, StepRecord, StudyFolder};
+///
+/// let file = StudyFolder::new("results").run_file("g1", "leaf-gp", 101);
+/// if let Some(run) = RunRecord::<StepRecord>::read(&file)? {
+///     println!("{}: {:?}", run.header.name(), run.records.last().and_then(|step| step.best));
+/// }
+/// # Ok::<(), leafgp_study::StudyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord<R> {
     /// Which run it is.

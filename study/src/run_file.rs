@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::StudyError;
+use super::error::StudyError;
 use super::record::{Record, RunHeader, RunRecord};
 
 /// How often, and how long, a locked file is waited for.

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::error::StudyError;
+use super::folder::StudyFolder;
 use super::format::FORMAT;
 use super::record::RunRecord;
 use super::run_file::RunFile;
 use super::shard::Shard;
 use super::study::{Ended, RecordOf, Study};
 use super::study_manifest::{PlannedRun, StudyManifest};
-use super::{StudyError, StudyFolder};
 use leafgp::engine::Context;
 
 /// How a study is run.

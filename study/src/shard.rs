@@ -1,6 +1,14 @@
 //! Parts of a study for job arrays.
 
 /// A part of a study's runs: number `index` of `count`, from 1.
+///
+/// ```
+/// use leafgp_study::Shard;
+///
+/// let third: Shard = "3/20".parse()?;
+/// assert!(third.holds(2) && third.holds(22) && !third.holds(3));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Which part, `1..=count`.

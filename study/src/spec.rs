@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::case_digest::case_digest;
 use crate::functions::Benchmark;
 use leafgp::problem::{Problem, Settings};
 
@@ -14,6 +13,34 @@ pub(super) const NODE_LIMIT: u64 = 20_000;
 pub(super) const NO_TIME_LIMIT: f64 = 1e9;
 
 /// A checked study.
+///
+/// ```
+/// use leafgp_study::{ConstraintHandling, Spec};
+///
+/// let text = r#"
+///     seeds = "101..120"
+///     [[problem]]
+///     function = "g1"
+///     [[problem]]
+///     function = "branin"
+///     [[method]]
+///     name = "leaf-gp"
+///     [[method]]
+///     name = "penalty"
+///     kind = "leaf-gp-rnd"
+///     constraints = "penalty"
+///     lambda = 10
+///     problems = ["g1"]
+/// "#;
+/// let spec = Spec::from_text("spec.toml".as_ref(), text)?;
+/// // Two methods on g1, one on branin; twenty seeds.
+/// assert_eq!((spec.cases.len(), spec.runs().len()), (3, 60));
+/// assert_eq!(spec.methods[1].constraints, ConstraintHandling::Penalty { lambda: 10.0 });
+/// // Mistakes are named with their place.
+/// let error = Spec::from_text("spec.toml".as_ref(), &text.replace("branin", "barnin")).unwrap_err();
+/// assert!(error.to_string().contains("did you mean `branin`"));
+/// # Ok::<(), leafgp_study::StudyError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Spec {
@@ -210,19 +237,6 @@ impl Method {
             }
         }
         object
-    }
-}
-
-impl Case {
-    pub(super) fn new(
-        indices: (usize, usize),
-        problem: &StudyProblem,
-        method: &Method,
-        settings: Settings,
-    ) -> Self {
-        let settings = deterministic(settings);
-        let fingerprint = case_digest(problem, method, &settings);
-        Self { problem: indices.0, method: indices.1, settings, fingerprint }
     }
 }
 

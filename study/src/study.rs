@@ -2,9 +2,10 @@
 
 use std::fmt::Debug;
 
+use super::error::StudyError;
+use super::folder::StudyFolder;
 use super::run_file::RunFile;
 use super::study_manifest::{PlannedRun, StudyManifest};
-use super::{StudyError, StudyFolder};
 use leafgp::engine::Context;
 
 /// How the work on a run ended.

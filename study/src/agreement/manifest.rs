@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::digest::of_format_1;
+use super::header::of_format_1;
 use super::record::AgreementRecord;
 use super::spec::{AgreementRunId, AgreementSpec, Targets};
 use crate::error::StudyError;

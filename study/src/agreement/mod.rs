@@ -8,7 +8,7 @@
 //! are negated for this study. Taken literally, Eq. 12a maximises the benchmark's own value; then `mu` at the answer is far from zero and the division by `mu` in
 //! Eq. 13 is harmless. [`Targets::Negated`] is the other reading: the search for the benchmark's minimum.
 
-mod digest;
+mod header;
 mod manifest;
 mod read_spec;
 mod record;

@@ -1,19 +1,27 @@
 //! What an uncertainty study is.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::folder::StudyFolder;
 use crate::functions::Benchmark;
-use crate::record::RunHeader;
 use leafgp::problem::{ProblemError, Settings};
 
-/// The method's name in folders and headers.
-const METHOD: &str = "agreement";
-
 /// A checked uncertainty study.
+///
+/// ```
+/// use leafgp_study::agreement::{AgreementSpec, report};
+/// use leafgp_study::{RunOptions, StudyFolder, run};
+///
+/// let text = "kind = \"agreement\"\nfunctions = [\"branin\"]\npoints = [12]\nseeds = [1]\nratios = [0.5, 1.0]\n";
+/// let spec = AgreementSpec::from_text("uncertainty.toml".as_ref(), text)?;
+/// let place = tempfile::tempdir()?;
+/// let folder = StudyFolder::new(place.path());
+/// let summary = run(&spec, &folder, &RunOptions::default(), &|_| {})?;
+/// assert_eq!((summary.complete, summary.total), (1, 1));
+/// report(&folder, &place.path().join("report"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgreementSpec {
@@ -69,17 +77,6 @@ impl AgreementSpec {
         runs
     }
 
-    /// The first line of a run.
-    pub(super) fn header(&self, run: AgreementRunId) -> RunHeader {
-        let AgreementRunId { function, points, seed } = run;
-        RunHeader::new(&problem_name(function, points), METHOD, seed, &self.fingerprint(function, points))
-    }
-
-    /// The file of a run.
-    pub fn run_file(&self, folder: &StudyFolder, run: AgreementRunId) -> PathBuf {
-        folder.file_of(&self.header(run))
-    }
-
     pub(super) fn validate(&self) -> Result<(), ProblemError> {
         let refuse =
             |field: &str, message: &str, expected: &str| Err(ProblemError::new(field, message, expected));
@@ -109,9 +106,4 @@ impl AgreementSpec {
         }
         self.settings.validate()
     }
-}
-
-/// The problem's name in folders and headers.
-pub(super) fn problem_name(function: &Benchmark, points: usize) -> String {
-    format!("{}-{points}", function.name)
 }

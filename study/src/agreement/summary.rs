@@ -1,7 +1,8 @@
 //! Medians and quartiles over the seeds, as a table and as charts.
 
-use super::record::AgreementRun;
-use super::spec::{AgreementSpec, Targets, problem_name};
+use super::header::problem_name;
+use super::record::{AgreementRecord, AgreementRun};
+use super::spec::{AgreementSpec, Targets};
 use crate::page::cell;
 use crate::plot::{Band, BandChart};
 use crate::statistics::quartiles;
@@ -45,7 +46,7 @@ pub fn summarise(spec: &AgreementSpec, runs: &[AgreementRun]) -> Vec<AgreementRo
             for &ratio in &spec.ratios {
                 let records: Vec<_> =
                     runs.iter().filter_map(|run| run.records.iter().find(|r| r.ratio == ratio)).collect();
-                let all = |get: fn(&super::AgreementRecord) -> Option<f64>| {
+                let all = |get: fn(&AgreementRecord) -> Option<f64>| {
                     quartiles(&records.iter().filter_map(|r| get(r)).collect::<Vec<f64>>())
                 };
                 rows.push(AgreementRow {

@@ -208,3 +208,10 @@ fn answers_that_the_study_does_not_ask_for_are_told() {
     let error = run(&spec, &folder, &options(1, None), &|_| {}).unwrap_err().to_string();
     assert!(error.contains("line 3 is damaged: the ratio 0.2 after 0.6"), "{error}");
 }
+
+#[test]
+fn digests_are_pinned() {
+    // Computed apart, from the bytes that `digest` describes.
+    let spec = spec();
+    assert_eq!(spec.fingerprint(spec.functions[0], 50), "b0b05443d492f711");
+}

@@ -1,6 +1,6 @@
 //! A mixed function of two categories, two integers and three reals.
 
-use super::{Benchmark, Kind, Optimum, Variable};
+use super::benchmark::{Benchmark, Kind, Optimum, Variable};
 
 const VARIABLES: [Variable; 7] = [
     Variable { name: "base", kind: Kind::Categorical(&["a", "b", "c"]) },

@@ -147,16 +147,18 @@ fn every_way_to_break_the_conversation_is_told_with_the_runs_name_and_ends_the_p
 
 #[test]
 fn two_answers_to_one_ask_are_noticed_and_the_run_is_never_complete() {
-    let twice = "$((i)),\\\"x1\\\":0.5}}\"; echo \"{\\\"type\\\":\\\"point\\\",\\\"point\\\":{\\\"x0\\\":-$i,\\\"x1\\\":0.5}}\";;";
-    let doubled = SOUND.replace("$i,\\\"x1\\\":0.5}}\";;", twice);
-    assert_ne!(doubled, SOUND);
-    // At every ask; at the last one alone, where no further ask can find it.
-    let last = doubled.replace("; echo", "; [ $i -lt 4 ] || echo");
-    // A late one: it comes once the next ask is under way.
-    let late = doubled.replace("; echo", "; sleep 0.2; echo");
-    for (name, text) in [("each", doubled.clone()), ("last", last), ("late", late)] {
+    let answer = |between: &str| {
+        let again =
+            format!("0.5}}}}\";{between} echo '{{\"type\":\"point\",\"point\":{{\"x0\":9,\"x1\":9}}}}';;");
+        let text = SOUND.replace("0.5}}\";;", &again);
+        assert_ne!(text, SOUND);
+        text
+    };
+    // At every ask; at the last one alone, where no further ask can find it; and late, when the next ask is under way.
+    let (each, last, late) = (answer(""), answer(" [ $i -lt 4 ] ||"), answer(" sleep 0.2;"));
+    for (name, text) in [("each", each), ("last", last), ("late", late)] {
         let study = Study::new();
-        let text = script(&study, &text, "");
+        let text = script(&study, &text, "timeout = 20");
         let summary = study.run(&text, "out", 1, None);
         let [(run, message)] = summary.failed.as_slice() else { panic!("{name}: {summary:?}") };
         assert!(run == "branin/peer/5" && message.contains("before it was asked"), "{name}: {message}");

@@ -1,13 +1,36 @@
-//! The digest of a run of an uncertainty study: everything that decides its results, seed apart.
+//! Which run a file is: names, seed, and the digest of everything that decides its results, seed apart.
+
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::spec::{AgreementSpec, Targets};
+use super::spec::{AgreementRunId, AgreementSpec, Targets};
 use crate::case_digest::of_settings;
 use crate::digest::{Canonical, fnv1a, hexadecimal};
+use crate::folder::StudyFolder;
 use crate::functions::Benchmark;
+use crate::record::RunHeader;
+
+/// The method's name in folders and headers.
+const METHOD: &str = "agreement";
+
+/// The problem's name in folders and headers.
+pub(super) fn problem_name(function: &Benchmark, points: usize) -> String {
+    format!("{}-{points}", function.name)
+}
 
 impl AgreementSpec {
+    /// The first line of a run.
+    pub(super) fn header(&self, run: AgreementRunId) -> RunHeader {
+        let AgreementRunId { function, points, seed } = run;
+        RunHeader::new(&problem_name(function, points), METHOD, seed, &self.fingerprint(function, points))
+    }
+
+    /// The file of a run.
+    pub fn run_file(&self, folder: &StudyFolder, run: AgreementRunId) -> PathBuf {
+        folder.file_of(&self.header(run))
+    }
+
     /// Digest of everything that decides a run's results, seed apart.
     pub fn fingerprint(&self, function: &Benchmark, points: usize) -> String {
         let targets = match self.targets {
