@@ -123,8 +123,8 @@ pub(crate) fn of_settings(settings: &Settings) -> Canonical {
     flatten("", serde_json::to_value(settings).expect("settings are plain data"), &mut flat);
     let mut fields = Canonical::default();
     for (key, value) in flat {
-        let left_out = LEFT_OUT.iter().any(|(known, text)| *known == key && value.to_string() == *text);
-        if !left_out && !WITHOUT_EFFECT.contains(&key.as_str()) {
+        let written = value.to_string();
+        if !LEFT_OUT.contains(&(key.as_str(), written.as_str())) && !WITHOUT_EFFECT.contains(&key.as_str()) {
             of_value(&mut fields, &key, &value);
         }
     }

@@ -94,12 +94,15 @@ fn unite<M: StudyManifest>(sources: &[(&StudyFolder, M)]) -> Result<M, StudyErro
     Ok(united)
 }
 
+/// What a folder has of a run.
+type Found<'a, M> = (&'a StudyFolder, RunRecord<<M as StudyManifest>::Record>);
+
 /// The longest record of a run, the first of equals; the others must be its beginnings.
 fn longest<'a, M: StudyManifest>(
     sources: &[(&'a StudyFolder, M)],
     header: &RunHeader,
-) -> Result<Option<(&'a StudyFolder, RunRecord<M::Record>)>, StudyError> {
-    let mut best: Option<(&StudyFolder, RunRecord<M::Record>)> = None;
+) -> Result<Option<Found<'a, M>>, StudyError> {
+    let mut best: Option<Found<'_, M>> = None;
     for (folder, _) in sources {
         let path = folder.file_of(header);
         let Some(record) = RunRecord::<M::Record>::read_of(&path, header)? else { continue };

@@ -17,7 +17,7 @@ use leafgp_solver::Domain;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Benchmark {
-    /// The name by which [`find`] knows it.
+    /// The name by which [`find`](super::find) knows it.
     pub name: &'static str,
     /// The variables, in the order of points.
     pub variables: &'static [Variable],

@@ -50,7 +50,7 @@ fn old_folders_are_merged_with_their_like_alone() {
     let study = Study::new();
     for name in ["ordinary", "uncertainty"] {
         let whole = copy(&study, name);
-        let summary = merge(&[whole.clone()], &study.out("merged")).unwrap();
+        let summary = merge(std::slice::from_ref(&whole), &study.out("merged")).unwrap();
         assert_eq!(summary.runs, summary.complete);
         assert_eq!(runs(&study.path("merged")), runs(whole.path()));
         let manifest = if name == "ordinary" { "study.json" } else { "agreement.json" };
