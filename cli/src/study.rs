@@ -11,7 +11,9 @@ use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
 use leafgp_study::agreement::{self, AgreementSpec};
-use leafgp_study::{Event, ReportOptions, RunOptions, Spec, StudyError, StudyFolder};
+use leafgp_study::{
+    Event, RecordOf, ReportOptions, RunOptions, Spec, Study, StudyError, StudyFolder, Summary,
+};
 
 pub(super) fn command(
     command: &StudyCommand,
@@ -30,12 +32,7 @@ pub(super) fn command(
 
 fn merge(args: &StudyMergeArgs, output: &mut Output) -> Result<Status, Failure> {
     let folders: Vec<StudyFolder> = args.folders.iter().map(StudyFolder::new).collect();
-    let out = StudyFolder::new(&args.out);
-    let summary = if folders.iter().chain([&out]).any(AgreementSpec::is_in) {
-        agreement::merge(&folders, &out)?
-    } else {
-        leafgp_study::merge(&folders, &out)?
-    };
+    let summary = leafgp_study::merge(&folders, &StudyFolder::new(&args.out))?;
     writeln!(
         output,
         "{} runs in {}, {} of them complete",
@@ -50,9 +47,12 @@ fn report(args: &StudyReportArgs, output: &mut Output) -> Result<Status, Failure
     let out = args.out.clone().unwrap_or_else(|| args.folder.join("report"));
     let folder = StudyFolder::new(&args.folder);
     let summary = if AgreementSpec::is_in(&folder) {
+        let refuse = |why: &str| Err(Failure::file(&args.folder, format!("an uncertainty study {why}")));
         if args.baseline.is_some() {
-            let message = "an uncertainty study has no methods to compare: --baseline does not apply";
-            return Err(Failure::file(&args.folder, message));
+            return refuse("has no methods to compare: --baseline does not apply");
+        }
+        if args.without_times {
+            return refuse("has no times in its report: --without-times does not apply");
         }
         agreement::report(&folder, &out)?
     } else {
@@ -79,41 +79,105 @@ fn run(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
             output.warning(&format!("{}: {warning}", problem.name));
         }
     }
+    let words: Words<'_, Spec> = Words {
+        steps: "evaluations",
+        step: &|step| {
+            let best = step.best.map_or("none".to_owned(), short);
+            format!("evaluation {}: best {best}", step.evaluation)
+        },
+        complete: &|last| match last.and_then(|step| step.best) {
+            Some(best) => format!("best {}", short(best)),
+            None => "no feasible value".to_owned(),
+        },
+    };
+    let summary = run_all(&spec, args, &words, output)?;
+    writeln!(output, "{} of {} runs complete in {}", summary.complete, summary.total, args.out.display())?;
+    ended(&summary)
+}
+
+/// The uncertainty study: its runs, then summary and figures of what is on record.
+fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
+    let spec = AgreementSpec::from_file(&args.spec)?;
+    let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
+    let words: Words<'_, AgreementSpec> = Words {
+        steps: "answers",
+        step: &|answer| {
+            format!(
+                "ratio {}: {}, mean {}, error {}, {} nodes",
+                answer.ratio,
+                answer.status,
+                number(answer.mean),
+                number(answer.error),
+                answer.nodes
+            )
+        },
+        complete: &|last| format!("mean {}", number(last.and_then(|answer| answer.mean))),
+    };
+    let summary = run_all(&spec, args, &words, output)?;
+    agreement::draw(&StudyFolder::new(&args.out))?;
+    writeln!(
+        output,
+        "{} of {} runs complete; summary and figures in {}",
+        summary.complete,
+        summary.total,
+        args.out.display()
+    )?;
+    ended(&summary)
+}
+
+/// What messages say of a study's steps.
+struct Words<'a, S: Study> {
+    /// What they are called.
+    steps: &'a str,
+    /// One of them.
+    step: &'a (dyn Fn(&RecordOf<S>) -> String + Sync),
+    /// A run, by its last one.
+    complete: &'a (dyn Fn(Option<&RecordOf<S>>) -> String + Sync),
+}
+
+/// Makes the runs, telling of them as they go.
+fn run_all<S: Study>(
+    study: &S,
+    args: &StudyRunArgs,
+    words: &Words<'_, S>,
+    output: &mut Output,
+) -> Result<Summary, Failure> {
     let folder = StudyFolder::new(&args.out);
     let options = run_options(args);
     let terminal = Terminal::new(0, output);
     let tell = |line: String| terminal.write(|output| output.note(&line));
-    let summary = leafgp_study::run(&spec, &folder, &options, &|event| match event {
-        Event::Start { evaluations, runs, complete } => {
-            terminal.meter.set_length(*evaluations);
-            tell(format!("{runs} runs with {evaluations} evaluations to make; {complete} runs are complete"));
+    let name = |run: S::Run| study.planned(run).header.name();
+    let summary = leafgp_study::run(study, &folder, &options, &|event| match event {
+        Event::Start { steps, runs, complete } => {
+            terminal.meter.set_length(*steps);
+            tell(format!("{runs} runs with {steps} {} to make; {complete} runs are complete", words.steps));
         }
         Event::Step { run, step } => {
-            terminal.meter.step(spec.run_name(*run));
+            terminal.meter.step(name(*run));
             if args.verbose > 1 {
-                let best = step.best.map_or("none".to_owned(), short);
-                tell(format!("{} evaluation {}: best {best}", spec.run_name(*run), step.evaluation));
+                tell(format!("{} {}", name(*run), (words.step)(step)));
             }
         }
-        Event::Complete { run, best } => {
+        Event::Complete { run, last } => {
             if args.verbose > 0 {
-                let best =
-                    best.map_or("no feasible value".to_owned(), |best| format!("best {}", short(best)));
-                tell(format!("{} complete: {best}", spec.run_name(*run)));
+                tell(format!("{} complete: {}", name(*run), (words.complete)(*last)));
             }
         }
-        Event::Busy { run } => tell(format!("{} is left to another process", spec.run_name(*run))),
+        Event::Busy { run } => tell(format!("{} is left to another process", name(*run))),
         Event::Failed { run, error } => {
-            let line = format!("run {}: {error}", spec.run_name(*run));
+            let line = format!("run {}: {error}", name(*run));
             terminal.write(|output| output.warning(&line));
         }
     });
-    let output = terminal.close();
+    drop(terminal);
     let summary = summary?;
     if summary.interrupted {
         return Err(interrupted(summary.complete, summary.total));
     }
-    writeln!(output, "{} of {} runs complete in {}", summary.complete, summary.total, args.out.display())?;
+    Ok(summary)
+}
+
+fn ended(summary: &Summary) -> Result<Status, Failure> {
     if summary.failed.is_empty() {
         return Ok(Status::Done);
     }
@@ -139,12 +203,6 @@ impl<'a> Terminal<'a> {
         let output: &mut Output = &mut output;
         self.meter.suspend(|| message(output));
     }
-
-    /// Takes the meter away and gives the output back.
-    fn close(self) -> &'a mut Output {
-        drop(self.meter);
-        self.output.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 fn interrupted(complete: usize, total: usize) -> Failure {
@@ -162,43 +220,6 @@ fn run_options(args: &StudyRunArgs) -> RunOptions {
         shard: args.shard,
         interrupt: Some(interrupt::flag()),
     }
-}
-
-/// The uncertainty study: its runs, then summary and figures of what is on record.
-fn run_agreement(args: &StudyRunArgs, output: &mut Output) -> Result<Status, Failure> {
-    let spec = AgreementSpec::from_file(&args.spec)?;
-    let folder = StudyFolder::new(&args.out);
-    let options = run_options(args);
-    let terminal = Terminal::new(spec.missing_answers(&folder, &options)?, output);
-    let summary = agreement::run(&spec, &folder, &options, &|run, answer| {
-        terminal.meter.step(run.to_owned());
-        if args.verbose > 0 {
-            let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
-            let line = format!(
-                "{run} ratio {}: {}, mean {}, error {}, {} nodes",
-                answer.ratio,
-                answer.status,
-                number(answer.mean),
-                number(answer.error),
-                answer.nodes
-            );
-            terminal.write(|output| output.note(&line));
-        }
-    });
-    let output = terminal.close();
-    let summary = summary?;
-    if summary.interrupted {
-        return Err(interrupted(summary.complete, summary.total));
-    }
-    agreement::draw(&folder)?;
-    writeln!(
-        output,
-        "{} of {} runs complete; summary and figures in {}",
-        summary.complete,
-        summary.total,
-        args.out.display()
-    )?;
-    Ok(Status::Done)
 }
 
 impl From<StudyError> for Failure {

@@ -1,5 +1,7 @@
 //! Aligned columns for people.
 
+use leafgp::problem::format_significant;
+
 /// Lines of a table with a header: columns as wide as their widest cell, two blanks between them, numbers (every cell of a column reads as one, or is blank or `-`) to
 /// the right.
 pub(super) fn text_table(header: &[&str], rows: &[Vec<String>]) -> String {
@@ -32,13 +34,7 @@ pub(super) fn text_table(header: &[&str], rows: &[Vec<String>]) -> String {
 
 /// A number in few digits for tables: six significant ones.
 pub(super) fn short(x: f64) -> String {
-    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
-        let decimals = (5 - x.abs().max(1e-4).log10().floor() as i32).clamp(0, 9) as usize;
-        let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-    } else {
-        format!("{x:.5e}")
-    }
+    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) { format_significant(x, 6) } else { format!("{x:.5e}") }
 }
 
 #[cfg(test)]

@@ -14,13 +14,15 @@ mod variable;
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use leafgp_solver::Domain;
 use leafgp_solver::constraints::Constraints;
 
 pub use builder::ProblemBuilder;
 pub(crate) use builder::STATUS_COLUMN;
 pub use error::ProblemError;
-pub use number::format_number;
+pub use number::{format_decimals, format_number, format_significant};
 pub use settings::{DesignSettings, PointChoice, Preset, Settings, SolverSettings};
 use source::Source;
 pub use variable::{Kind, Scale, ValueError, Variable};
@@ -36,7 +38,8 @@ pub mod reading {
 }
 
 /// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Goal {
     /// Smaller is better.
     #[default]

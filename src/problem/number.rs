@@ -21,6 +21,29 @@ pub fn format_number(x: f64) -> String {
     }
 }
 
+/// At most so many decimals, without zeros at the end. Negative zero prints as `0`.
+///
+/// ```
+/// use leafgp::problem::format_decimals;
+/// assert_eq!([2.50, 100.0, -0.001].map(|x| format_decimals(x, 2)), ["2.5", "100", "0"]);
+/// ```
+pub fn format_decimals(x: f64, decimals: usize) -> String {
+    let text = format!("{x:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Plain digits, of them so many significant ones (more before the decimal point where there are more), without zeros at the end: for numbers that are neither huge nor tiny.
+///
+/// ```
+/// use leafgp::problem::format_significant;
+/// assert_eq!([6059.714335, 1234567.0, 0.00123, 0.0].map(|x| format_significant(x, 6)), ["6059.71", "1234567", "0.00123", "0"]);
+/// ```
+pub fn format_significant(x: f64, digits: i32) -> String {
+    let first = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
+    format_decimals(x, (digits - 1 - first).clamp(0, 300) as usize)
+}
+
 /// Reads a finite number; spaces around it are ignored.
 pub fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();

@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command as Process, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use crate::interrupt;
 use leafgp::engine::{Evaluate, Evaluation};
 use leafgp::problem::Problem;
 
@@ -39,7 +40,7 @@ pub(crate) fn shell(command: &str) -> Process {
 
 impl Command {
     fn interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        interrupt::is_raised(self.interrupt.as_ref())
     }
 }
 

@@ -56,3 +56,12 @@ impl StudyError {
         Self::Content { path: path.to_owned(), message: message.into() }
     }
 }
+
+/// What was read from a file; `None` when there is no such file.
+pub(super) fn if_there<T>(path: &Path, content: io::Result<T>) -> Result<Option<T>, StudyError> {
+    match content {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StudyError::file(path)(error)),
+    }
+}

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::StudyError;
 use super::black_box::Judged;
+use super::error::StudyError;
 use super::spec::{ConstraintHandling, Method, Source, StudyProblem};
 use crate::command::{keep_tail, shell, stop};
-use leafgp::engine::interrupted;
+use crate::interrupt;
 use leafgp::problem::{Kind, Problem, Scale, ValueError, Variable};
 
 /// Version of the protocol.
@@ -107,6 +107,12 @@ impl External {
 
     /// Asks for the next point.
     pub(super) fn ask(&mut self, problem: &Problem) -> Result<Vec<f64>, StudyError> {
+        match self.answers.try_recv() {
+            Ok(Ok(line)) => return Err(self.unasked(&line)),
+            Ok(Err(what)) => return Err(self.broken(&what)),
+            // One that has ended is found out by its missing answer.
+            Err(_) => {}
+        }
         self.send(&json!({ "type": "ask" }))?;
         let answer = self.receive("point")?;
         let point = answer.get("point").and_then(Value::as_object);
@@ -134,13 +140,31 @@ impl External {
     }
 
     /// Sends `stop` and gives the process time to end by itself.
-    pub(super) fn finish(mut self) {
+    ///
+    /// # Errors
+    /// A point that nobody asked for: then it cannot be told which answers belong to which questions.
+    pub(super) fn finish(mut self) -> Result<(), StudyError> {
         let _ = self.send(&json!({ "type": "stop" }));
         self.to_process = None;
         let asked = Instant::now();
         while asked.elapsed() < FAREWELL && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(5));
         }
+        // Whatever else a process says in the end is its own affair.
+        while let Ok(Ok(line)) = self.answers.recv_timeout(POLL) {
+            let answer = serde_json::from_str::<Value>(&line).unwrap_or_default();
+            if answer["type"] == "point" {
+                return Err(self.unasked(&line));
+            }
+        }
+        Ok(())
+    }
+
+    fn unasked(&mut self, line: &str) -> StudyError {
+        self.broken(&format!(
+            "the process said {} before it was asked; expected one answer to each `start` and `ask`",
+            shown(line)
+        ))
     }
 
     fn send(&mut self, message: &Value) -> Result<(), StudyError> {
@@ -160,7 +184,7 @@ impl External {
                     return Err(self.broken(&format!("the process ended where {expected:?} was expected")));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if interrupted(self.interrupt.as_deref()) {
+                    if interrupt::is_raised(self.interrupt.as_ref()) {
                         return Err(StudyError::External(format!("run {}: interrupted", self.name)));
                     }
                     if asked.elapsed() >= self.timeout {

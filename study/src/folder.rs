@@ -1,18 +1,31 @@
 //! The folder of a study: what is where.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use super::StudyError;
-use super::manifest::{FORMAT, Manifest};
+use super::error::{StudyError, if_there};
+use super::format;
+use super::manifest::Manifest;
+use super::record::RunHeader;
+use super::study_manifest::StudyManifest;
 use leafgp::file::write_whole;
+
+/// The files by which a folder says what kind of study it holds.
+const KINDS: [(&str, &str); 2] =
+    [("study.json", "a study of optimisers"), ("agreement.json", "an uncertainty study")];
 
 /// The folder of a study.
 ///
-/// `study.json` says what it is, `runs/PROBLEM/METHOD/SEED.jsonl` are the runs, `timings/` holds files of the same names with the times of each step.
+/// `study.json` says what it is (`agreement.json` for an uncertainty study), `runs/PROBLEM/METHOD/SEED.jsonl` are the runs, `timings/` holds files of the same names with the times of
+/// each step.
+///
+/// ```
+/// use leafgp_study::StudyFolder;
+///
+/// let folder = StudyFolder::new("results");
+/// assert_eq!(folder.run_file("g1", "leaf-gp", 101), std::path::Path::new("results/runs/g1/leaf-gp/101.jsonl"));
+/// assert!(StudyFolder::new("there/is/none").manifest()?.is_none());
+/// # Ok::<(), leafgp_study::StudyError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct StudyFolder {
     path: PathBuf,
@@ -39,83 +52,72 @@ impl StudyFolder {
         self.path.join("timings").join(problem).join(method).join(format!("{seed}.jsonl"))
     }
 
-    /// Where the manifest is.
-    pub fn manifest_file(&self) -> PathBuf {
-        self.path.join("study.json")
+    /// The file of the run with a header.
+    pub(super) fn file_of(&self, header: &RunHeader) -> PathBuf {
+        self.run_file(&header.problem, &header.method, header.seed)
     }
 
-    /// The manifest; `None` when there is none.
+    /// Where the manifest of a study of optimisers is.
+    pub fn manifest_file(&self) -> PathBuf {
+        self.file_with::<Manifest>()
+    }
+
+    /// The manifest of a study of optimisers; `None` when there is none.
     ///
     /// # Errors
     /// An unreadable or foreign file.
     pub fn manifest(&self) -> Result<Option<Manifest>, StudyError> {
-        read_json(&self.manifest_file(), "study", |manifest: &Manifest| manifest.format)
+        self.read_manifest()
+    }
+
+    /// Where the manifest of a kind of study is.
+    pub(super) fn file_with<M: StudyManifest>(&self) -> PathBuf {
+        self.path.join(M::FILE)
+    }
+
+    /// True when the folder is that of a kind of study.
+    pub(super) fn holds<M: StudyManifest>(&self) -> bool {
+        self.file_with::<M>().exists()
+    }
+
+    /// The manifest of a kind of study; `None` when there is none.
+    pub(super) fn read_manifest<M: StudyManifest>(&self) -> Result<Option<M>, StudyError> {
+        let path = self.file_with::<M>();
+        let Some(text) = if_there(&path, std::fs::read_to_string(&path))? else { return Ok(None) };
+        let manifest: M = serde_json::from_str(&text)
+            .map_err(|e| StudyError::content(&path, format!("this is no {} of leafgp: {e}", M::WHAT)))?;
+        format::check(&path, manifest.format())?;
+        Ok(Some(manifest))
     }
 
     /// The manifest of a folder that must be a study's.
-    pub(super) fn existing_manifest(&self) -> Result<Manifest, StudyError> {
-        self.manifest()?.ok_or_else(|| {
-            StudyError::content(&self.manifest_file(), "there is no such file: this is no study's folder")
+    pub(super) fn existing_manifest<M: StudyManifest>(&self) -> Result<M, StudyError> {
+        let what = M::WHAT;
+        self.read_manifest()?.ok_or_else(|| {
+            let message = format!("there is no such file: this is no {what}'s folder");
+            StudyError::content(&self.file_with::<M>(), message)
         })
     }
 
-    /// What an uncertainty study has in place of the manifest.
-    pub(super) fn agreement_file(&self) -> PathBuf {
-        self.path.join("agreement.json")
-    }
-
-    /// An error where the folder is an uncertainty study's.
-    pub(super) fn refuse_agreement(&self) -> Result<(), StudyError> {
-        if self.agreement_file().exists() {
-            let message = "an uncertainty study is in this folder; take another one";
-            return Err(StudyError::content(&self.agreement_file(), message));
-        }
-        Ok(())
-    }
-
-    /// An error where the folder is an ordinary study's.
-    pub(super) fn refuse_ordinary(&self) -> Result<(), StudyError> {
-        if self.manifest_file().exists() {
-            let message = "a study of optimisers is in this folder; take another one";
-            return Err(StudyError::content(&self.manifest_file(), message));
+    /// An error where the folder holds another kind of study.
+    pub(super) fn refuse_others<M: StudyManifest>(&self) -> Result<(), StudyError> {
+        for (file, what) in KINDS.into_iter().filter(|(file, _)| *file != M::FILE) {
+            let path = self.path.join(file);
+            if path.exists() {
+                return Err(StudyError::content(
+                    &path,
+                    format!("{what} is in this folder; take another one"),
+                ));
+            }
         }
         Ok(())
     }
 
     /// Writes the manifest, whole.
-    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StudyError> {
-        self.refuse_agreement()?;
-        self.write_json(&self.manifest_file(), manifest)
-    }
-
-    /// Writes what says what the study is, whole.
-    pub(super) fn write_json(&self, path: &Path, manifest: &impl Serialize) -> Result<(), StudyError> {
+    pub(super) fn write_manifest<M: StudyManifest>(&self, manifest: &M) -> Result<(), StudyError> {
         std::fs::create_dir_all(&self.path).map_err(StudyError::file(&self.path))?;
+        let path = self.file_with::<M>();
         let value = serde_json::to_value(manifest).expect("a manifest is plain data");
-        write_whole(path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(path))
-    }
-}
-
-/// Reads what says what a study is; `None` when there is no such file.
-pub(super) fn read_json<T: DeserializeOwned>(
-    path: &Path,
-    what: &str,
-    format: impl Fn(&T) -> u32,
-) -> Result<Option<T>, StudyError> {
-    let Some(text) = if_there(path, std::fs::read_to_string(path))? else { return Ok(None) };
-    let manifest = serde_json::from_str(&text)
-        .map_err(|e| StudyError::content(path, format!("this is no {what} of leafgp: {e}")))?;
-    match format(&manifest) {
-        FORMAT => Ok(Some(manifest)),
-        other => Err(StudyError::content(path, format!("format {other} is not format {FORMAT}"))),
-    }
-}
-
-/// What was read from a file; `None` when there is no such file.
-pub(super) fn if_there<T>(path: &Path, content: io::Result<T>) -> Result<Option<T>, StudyError> {
-    match content {
-        Ok(content) => Ok(Some(content)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StudyError::file(path)(error)),
+        write_whole(&path, format!("{value:#}\n").as_bytes()).map_err(StudyError::file(&path))
     }
 }

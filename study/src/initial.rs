@@ -4,7 +4,7 @@ use leafgp_solver::Region;
 use leafgp_solver::constraints::Limits;
 use rand::seq::index;
 
-use super::StudyError;
+use super::error::StudyError;
 use super::spec::{Source, StudyProblem};
 use leafgp::engine::{Purpose, nearest_feasible, stream, uniform};
 

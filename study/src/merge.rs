@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::folder::if_there;
-use super::manifest::{CaseEntry, Manifest};
-use super::record::{RunHeader, RunRecord, mixed};
-use super::{StudyError, StudyFolder};
+use super::agreement::AgreementManifest;
+use super::error::{StudyError, if_there};
+use super::folder::StudyFolder;
+use super::manifest::Manifest;
+use super::record::{Record, RunHeader, RunRecord};
+use super::study_manifest::StudyManifest;
 use leafgp::file::write_whole;
 
 /// What a merge did.
@@ -17,15 +19,26 @@ pub struct MergeSummary {
     pub complete: usize,
 }
 
-/// Merges the studies of several folders into `out`, which counts as the first of them when it holds one already. Problems, methods and seeds are united; of a run that
-/// is in several folders the longest record is kept, and the shorter ones must be its beginning.
+/// Merges the studies of several folders into `out`, which counts as the first of them when it holds one already. What the studies are made of is united (problems, methods, seeds; or
+/// functions, points, seeds); of a run that is in several folders the longest record is kept, and the shorter ones must be its beginning.
 ///
 /// # Errors
-/// Folders without a study, studies of different names or set-ups, records that contradict each other. Everything is checked before anything is written.
+/// Folders without a study, studies of different kinds, names or set-ups, records that contradict each other. Everything is checked before anything is written.
 pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary, StudyError> {
-    out.refuse_agreement()?;
-    let mut sources: Vec<(&StudyFolder, Manifest)> = Vec::new();
-    if let Some(manifest) = out.manifest()? {
+    if folders.iter().chain([out]).any(StudyFolder::holds::<AgreementManifest>) {
+        merge_kind::<AgreementManifest>(folders, out)
+    } else {
+        merge_kind::<Manifest>(folders, out)
+    }
+}
+
+fn merge_kind<M: StudyManifest>(
+    folders: &[StudyFolder],
+    out: &StudyFolder,
+) -> Result<MergeSummary, StudyError> {
+    out.refuse_others::<M>()?;
+    let mut sources: Vec<(&StudyFolder, M)> = Vec::new();
+    if let Some(manifest) = out.read_manifest()? {
         sources.push((out, manifest));
     }
     for folder in folders {
@@ -35,21 +48,16 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
 
     let mut summary = MergeSummary::default();
     let mut copies: Vec<(PathBuf, PathBuf)> = Vec::new();
-    for case in &united.cases {
-        let needed = united.problem(&case.problem).map_or(0, |problem| problem.evaluations);
-        for &seed in &united.seeds {
-            let Some((source, record)) = longest(&sources, case, seed)? else { continue };
-            summary.runs += 1;
-            summary.complete += usize::from(record.steps.len() >= needed);
-            if source.path() != out.path() {
-                let of = |folder: &StudyFolder| {
-                    [
-                        folder.run_file(&case.problem, &case.method, seed),
-                        folder.timing_file(&case.problem, &case.method, seed),
-                    ]
-                };
-                copies.extend(of(source).into_iter().zip(of(out)));
-            }
+    let planned = united.planned().map_err(|what| StudyError::content(&out.file_with::<M>(), what))?;
+    for run in planned {
+        let Some((source, record)) = longest(&sources, &run.header)? else { continue };
+        summary.runs += 1;
+        summary.complete += usize::from(record.records.len() >= run.records);
+        if source.path() != out.path() {
+            let RunHeader { problem, method, seed, .. } = &run.header;
+            copies.push((source.file_of(&run.header), out.file_of(&run.header)));
+            let times = |folder: &StudyFolder| folder.timing_file(problem, method, *seed);
+            copies.push((times(source), times(out)));
         }
     }
     for (from, to) in copies {
@@ -64,93 +72,52 @@ pub fn merge(folders: &[StudyFolder], out: &StudyFolder) -> Result<MergeSummary,
     Ok(summary)
 }
 
-/// The union of the manifests, in order of appearance, seeds ascending when they were in each.
-fn unite(sources: &[(&StudyFolder, Manifest)]) -> Result<Manifest, StudyError> {
-    let Some(((first_folder, first), rest)) = sources.split_first() else {
+/// The manifests as one.
+fn unite<M: StudyManifest>(sources: &[(&StudyFolder, M)]) -> Result<M, StudyError> {
+    let Some(((first, manifest), rest)) = sources.split_first() else {
         return Err(StudyError::Mixed("there is nothing to merge".to_owned()));
     };
-    let mut united = first.clone();
+    let mut united = manifest.clone();
     for (folder, other) in rest {
         let differ = |what: String| {
-            StudyError::Mixed(format!(
-                "{} and {} do not belong together: {what}",
-                first_folder.path().display(),
-                folder.path().display()
-            ))
+            let (one, two) = (first.path().display(), folder.path().display());
+            StudyError::Mixed(format!("{one} and {two} do not belong together: {what}"))
         };
-        if other.name != united.name {
-            return Err(differ(format!("their names are {:?} and {:?}", united.name, other.name)));
+        let formats = (united.format(), other.format());
+        if formats.0 != formats.1 {
+            let (one, two) = formats;
+            let what = format!("they are of formats {one} and {two}, whose digests cannot be compared");
+            return Err(differ(what));
         }
-        for problem in &other.problems {
-            match united.problems.iter().find(|known| known.name == problem.name) {
-                Some(known) if known == problem => {}
-                Some(_) => return Err(differ(format!("the problem {:?} is not the same", problem.name))),
-                None => united.problems.push(problem.clone()),
-            }
-        }
-        for method in &other.methods {
-            match united.methods.iter().find(|known| known.name == method.name) {
-                Some(known) if known == method => {}
-                Some(_) => return Err(differ(format!("the method {:?} is not the same", method.name))),
-                None => united.methods.push(method.clone()),
-            }
-        }
-        for case in &other.cases {
-            match united.case(&case.problem, &case.method) {
-                Some(known) if known.fingerprint == case.fingerprint => {}
-                Some(_) => {
-                    let name = format!("{}/{}", case.problem, case.method);
-                    return Err(differ(format!("{name} was made with other settings")));
-                }
-                None => united.cases.push(case.clone()),
-            }
-        }
-        let ascending = united.seeds.is_sorted() && other.seeds.is_sorted();
-        let new: Vec<u64> = other.seeds.iter().copied().filter(|s| !united.seeds.contains(s)).collect();
-        united.seeds.extend(new);
-        if ascending {
-            united.seeds.sort_unstable();
-        }
+        united = united.united(other).map_err(differ)?;
     }
-    // Cases stand problem by problem, methods in their order, as in a spec.
-    let place = |case: &CaseEntry| {
-        (
-            united.problems.iter().position(|p| p.name == case.problem),
-            united.methods.iter().position(|m| m.name == case.method),
-        )
-    };
-    let mut cases = united.cases.clone();
-    cases.sort_by_key(place);
-    Ok(Manifest { cases, ..united })
+    Ok(united)
 }
 
+/// What a folder has of a run.
+type Found<'a, M> = (&'a StudyFolder, RunRecord<<M as StudyManifest>::Record>);
+
 /// The longest record of a run, the first of equals; the others must be its beginnings.
-fn longest<'a>(
-    sources: &[(&'a StudyFolder, Manifest)],
-    case: &CaseEntry,
-    seed: u64,
-) -> Result<Option<(&'a StudyFolder, RunRecord)>, StudyError> {
-    let mut best: Option<(&StudyFolder, RunRecord)> = None;
+fn longest<'a, M: StudyManifest>(
+    sources: &[(&'a StudyFolder, M)],
+    header: &RunHeader,
+) -> Result<Option<Found<'a, M>>, StudyError> {
+    let mut best: Option<Found<'_, M>> = None;
     for (folder, _) in sources {
-        let path = folder.run_file(&case.problem, &case.method, seed);
-        let Some(record) = RunRecord::read(&path)? else { continue };
-        let header = RunHeader::new(&case.problem, &case.method, seed, &case.fingerprint);
-        if record.header != header {
-            return Err(mixed(&path, &record.header, &header));
+        let path = folder.file_of(header);
+        let Some(record) = RunRecord::<M::Record>::read_of(&path, header)? else { continue };
+        if let Some((other, known)) = &best
+            && let Some((ours, _)) = record.records.iter().zip(&known.records).find(|(a, b)| a != b)
+        {
+            return Err(StudyError::Mixed(format!(
+                "the run {} is not the same in {} and {}: they part at {}",
+                header.name(),
+                other.path().display(),
+                folder.path().display(),
+                ours.name()
+            )));
         }
-        if let Some((other, known)) = &best {
-            let common = record.steps.len().min(known.steps.len());
-            if record.steps[..common] != known.steps[..common] {
-                return Err(StudyError::Mixed(format!(
-                    "the run {}/{}/{seed} is not the same in {} and {}",
-                    case.problem,
-                    case.method,
-                    other.path().display(),
-                    folder.path().display()
-                )));
-            }
-        }
-        if best.as_ref().is_none_or(|(_, known)| record.steps.len() > known.steps.len()) {
+        if best.as_ref().is_none_or(|(_, known)| record.records.len() > known.records.len()) {
             best = Some((folder, record));
         }
     }

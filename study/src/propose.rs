@@ -4,10 +4,10 @@ use leafgp_solver::Region;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 
-use super::StudyError;
+use super::error::StudyError;
 use super::initial::{TRIES, projection_limits};
-use super::record::ProofRecord;
 use super::spec::{ConstraintHandling, LookUp, Method, MethodKind, Source, StudyProblem};
+use super::step::{ProofRecord, Status};
 use leafgp::engine::{Choice, Context, EngineError, Optimizer, Purpose, nearest_feasible, stream, uniform};
 use leafgp::problem::Problem;
 
@@ -49,8 +49,8 @@ pub(super) fn propose(
 fn suggested(optimizer: &Optimizer, context: &Context) -> Result<Proposal, StudyError> {
     let suggestion = optimizer.ask_with(context)?;
     let proof = suggestion.proof.map(|proof| ProofRecord {
-        status: proof.status.as_str().to_owned(),
-        stop_reason: Some(proof.stop_reason.as_str().to_owned()),
+        status: proof.status.into(),
+        stop_reason: Some(proof.stop_reason.into()),
         gap: Some(proof.gap).filter(|gap| gap.is_finite()),
         bound: Some(proof.bound).filter(|bound| bound.is_finite()),
         acquisition: proof.acquisition,
@@ -133,7 +133,7 @@ fn rows_left(table: &LookUp, optimizer: &Optimizer) -> Vec<Vec<f64>> {
 fn sampled(choice: &Choice, n: usize, bound: Option<f64>) -> Option<ProofRecord> {
     let (prediction, acquisition) = (choice.prediction?, choice.acquisition?);
     Some(ProofRecord {
-        status: if bound.is_some() { "optimal" } else { "sampled" }.to_owned(),
+        status: if bound.is_some() { Status::Optimal } else { Status::Sampled },
         stop_reason: None,
         gap: bound.map(|_| 0.0),
         bound,

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::StudyError;
-use super::spec::{Case, ConstraintHandling, LookUp, Method, MethodKind, Source, Spec, StudyProblem};
+use super::case_digest::case_digest;
+use super::error::StudyError;
+use super::spec::{
+    Case, ConstraintHandling, LookUp, Method, MethodKind, Source, Spec, StudyProblem, deterministic,
+};
 use super::spec_reader::{SpecReader, parse};
 use crate::functions;
 use leafgp::history::History;
@@ -124,7 +127,9 @@ impl SpecReader<'_> {
         let mut cases = Vec::new();
         for (p, list) in cases_of.into_iter().enumerate() {
             for (m, settings) in list {
-                cases.push(Case::new((p, m), &problems[p], &methods[m], settings));
+                let settings = deterministic(settings);
+                let fingerprint = case_digest(&problems[p], &methods[m], &settings);
+                cases.push(Case { problem: p, method: m, settings, fingerprint });
             }
         }
         Ok(Spec { name, iterations, initial, seeds, problems, methods, cases })

@@ -1,20 +1,25 @@
 //! A run on disk: one JSON object a line, the first one says which run it is.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::fmt::Debug;
+use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::StudyError;
-use super::folder::if_there;
-use super::manifest::FORMAT;
+use super::error::{StudyError, if_there};
+use super::format::{self, FORMAT};
 
-/// How often, and how long, a locked file is waited for.
-const LOCK_TRIES: u32 = 20;
-const LOCK_WAIT: Duration = Duration::from_millis(50);
+/// A line of a run after the first.
+pub trait Record: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// Checks that it may stand after the records before it.
+    ///
+    /// # Errors
+    /// What is wrong with its place.
+    fn check_after(&self, before: &[Self]) -> Result<(), String>;
+
+    /// Which of its run it is, for messages: `evaluation 5`.
+    fn name(&self) -> String;
+}
 
 /// The first line of a run's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,55 +37,6 @@ pub struct RunHeader {
     pub fingerprint: String,
 }
 
-/// One evaluation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepRecord {
-    /// Number of the evaluation, from 1.
-    pub evaluation: usize,
-    /// Number of the iteration, from 1; 0 for the first points.
-    pub iteration: usize,
-    /// The point by variable name.
-    pub point: Map<String, Value>,
-    /// The measured objective in its own units and direction; null for a failed evaluation.
-    pub value: Option<f64>,
-    /// What the method was told instead, when its constraints are a penalty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<f64>,
-    /// Whether the point satisfies domains and constraints within the tolerance for rows.
-    pub feasible: bool,
-    /// Sum of squared violations (Eq. 14); a logical or undefined constraint counts 1.
-    pub violation: f64,
-    /// The best feasible value so far.
-    pub best: Option<f64>,
-    /// What was proved of the proposal, for methods with a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<ProofRecord>,
-}
-
-/// What the search proved of a proposal, and the model's prediction.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProofRecord {
-    /// `optimal` or `feasible`; `sampled` when the acquisition was sampled only.
-    pub status: String,
-    /// Why the search stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<String>,
-    /// Relative gap; null without a bound.
-    pub gap: Option<f64>,
-    /// Proved lower bound of the acquisition.
-    pub bound: Option<f64>,
-    /// `mean - kappa * std` in standardised minimisation units.
-    pub acquisition: f64,
-    /// Predicted objective.
-    pub mean: f64,
-    /// Standard deviation of the prediction.
-    pub std: f64,
-    /// Nodes of the search, or candidates evaluated.
-    pub nodes: u64,
-}
-
 impl RunHeader {
     pub(super) fn new(problem: &str, method: &str, seed: u64, fingerprint: &str) -> Self {
         Self {
@@ -91,20 +47,39 @@ impl RunHeader {
             fingerprint: fingerprint.to_owned(),
         }
     }
+
+    /// `problem/method/seed`.
+    pub fn name(&self) -> String {
+        format!("{}/{}/{}", self.problem, self.method, self.seed)
+    }
+
+    pub(super) fn line(&self) -> String {
+        serde_json::to_string(self).expect("headers are plain data") + "\n"
+    }
 }
 
 /// What a run's file holds.
+///
+/// ```
+/// use leafgp_study::{RunRecord, StepRecord, StudyFolder};
+///
+/// let file = StudyFolder::new("results").run_file("g1", "leaf-gp", 101);
+/// if let Some(run) = RunRecord::<StepRecord>::read(&file)? {
+///     println!("{}: {:?}", run.header.name(), run.records.last().and_then(|step| step.best));
+/// }
+/// # Ok::<(), leafgp_study::StudyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunRecord {
+pub struct RunRecord<R> {
     /// Which run it is.
     pub header: RunHeader,
-    /// Its evaluations, without gaps.
-    pub steps: Vec<StepRecord>,
+    /// Its records, without gaps.
+    pub records: Vec<R>,
     /// Bytes of the complete lines; what follows is an interrupted write.
     pub complete_bytes: usize,
 }
 
-impl RunRecord {
+impl<R: Record> RunRecord<R> {
     /// Reads a run; `None` when there is no file or not even a complete first line.
     ///
     /// # Errors
@@ -112,6 +87,37 @@ impl RunRecord {
     pub fn read(path: &Path) -> Result<Option<Self>, StudyError> {
         let Some(bytes) = if_there(path, std::fs::read(path))? else { return Ok(None) };
         Self::parse(path, &bytes)
+    }
+
+    /// Reads the run that should be in a file; `None` when it has not begun.
+    ///
+    /// # Errors
+    /// As [`RunRecord::read`], and the file of another run or set-up.
+    pub(super) fn read_of(path: &Path, header: &RunHeader) -> Result<Option<Self>, StudyError> {
+        let Some(bytes) = if_there(path, std::fs::read(path))? else { return Ok(None) };
+        Self::parse_of(path, &bytes, header)
+    }
+
+    /// [`RunRecord::read_of`] of the bytes of the file.
+    pub(super) fn parse_of(
+        path: &Path,
+        bytes: &[u8],
+        header: &RunHeader,
+    ) -> Result<Option<Self>, StudyError> {
+        match Self::parse(path, bytes)? {
+            Some(record) if record.header == *header => Ok(Some(record)),
+            Some(record) => Err(mixed(path, &record.header, header)),
+            None => {
+                // A first line that was cut off is the beginning of this run's; a crash may leave zeros in place of its end.
+                let line = header.line();
+                let written = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
+                if line.as_bytes().starts_with(&bytes[..written]) {
+                    return Ok(None);
+                }
+                let message = "the first line is no run's; delete the file to make the run again";
+                Err(StudyError::content(path, message))
+            }
+        }
     }
 
     /// Takes the complete lines. The last line may be anything: a write that was cut off.
@@ -131,21 +137,18 @@ impl RunRecord {
             };
             match &mut record {
                 None => match serde_json::from_slice::<RunHeader>(line) {
-                    Ok(header) => record = Some(Self { header, steps: Vec::new(), complete_bytes: end }),
+                    Ok(header) => {
+                        format::check(path, header.format)?;
+                        record = Some(Self { header, records: Vec::new(), complete_bytes: end });
+                    }
                     Err(_) if is_last => break,
                     Err(error) => return Err(damaged(error.to_string())),
                 },
-                Some(record) => match serde_json::from_slice::<StepRecord>(line) {
-                    Ok(step) if step.evaluation == record.steps.len() + 1 => {
-                        record.steps.push(step);
+                Some(record) => match serde_json::from_slice::<R>(line) {
+                    Ok(next) => {
+                        next.check_after(&record.records).map_err(damaged)?;
+                        record.records.push(next);
                         record.complete_bytes = end;
-                    }
-                    Ok(step) => {
-                        return Err(damaged(format!(
-                            "evaluation {} where {} was expected",
-                            step.evaluation,
-                            record.steps.len() + 1
-                        )));
                     }
                     Err(_) if is_last => break,
                     Err(error) => return Err(damaged(error.to_string())),
@@ -153,84 +156,16 @@ impl RunRecord {
             }
             start = end;
         }
-        if let Some(record) = &record
-            && record.header.format != FORMAT
-        {
-            let message = format!("format {} is not format {FORMAT}", record.header.format);
-            return Err(StudyError::content(path, message));
-        }
         Ok(record)
     }
 }
 
-/// A run's file, open for more: every line is on disk before the next evaluation starts.
-#[derive(Debug)]
-pub(super) struct RunFile {
-    path: PathBuf,
-    file: File,
-}
-
-impl RunFile {
-    /// Opens a run's file for this process alone and cuts off an interrupted write. `None` when another process has it.
-    pub(super) fn open(
-        path: &Path,
-        header: &RunHeader,
-    ) -> Result<Option<(Self, Vec<StepRecord>)>, StudyError> {
-        let fail = || StudyError::file(path);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(StudyError::file(folder))?;
-        }
-        let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(path).map_err(fail())?;
-        if is_locked(&file) {
-            return Ok(None);
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fail())?;
-        let record = RunRecord::parse(path, &bytes)?;
-        let complete = record.as_ref().map_or(0, |record| record.complete_bytes);
-        file.set_len(complete as u64).map_err(fail())?;
-        file.seek(SeekFrom::End(0)).map_err(fail())?;
-        let mut run = Self { path: path.to_owned(), file };
-        let steps = match record {
-            None => {
-                run.append(header)?;
-                Vec::new()
-            }
-            Some(record) if record.header == *header => record.steps,
-            Some(record) => return Err(mixed(path, &record.header, header)),
-        };
-        Ok(Some((run, steps)))
-    }
-
-    /// Appends one line and waits until it is on disk.
-    pub(super) fn append(&mut self, line: &impl Serialize) -> Result<(), StudyError> {
-        let text = serde_json::to_string(line).expect("records are plain data") + "\n";
-        self.file
-            .write_all(text.as_bytes())
-            .and_then(|()| self.file.sync_data())
-            .map_err(StudyError::file(&self.path))
-    }
-}
-
-/// Tries to lock a file for this process; true when another one keeps it.
-fn is_locked(file: &File) -> bool {
-    // A process that was just started holds its parent's files for a moment, until it runs its own program.
-    for _ in 0..LOCK_TRIES {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
-            // Some shared file systems know no locks; there the user keeps shards apart.
-            Ok(()) | Err(TryLockError::Error(_)) => return false,
-        }
-    }
-    true
-}
-
 /// The error of a file that belongs to another set-up.
-pub(super) fn mixed(path: &Path, found: &RunHeader, expected: &RunHeader) -> StudyError {
-    let what = if found.fingerprint == expected.fingerprint {
-        format!("it is run {}/{}/{}", found.problem, found.method, found.seed)
+fn mixed(path: &Path, found: &RunHeader, expected: &RunHeader) -> StudyError {
+    let what = if found.format != expected.format {
+        format!("it is of format {}, the study of format {}", found.format, expected.format)
+    } else if found.fingerprint == expected.fingerprint {
+        format!("it is run {}", found.name())
     } else {
         "it was made with another problem, method or settings".to_owned()
     };

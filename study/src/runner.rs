@@ -3,41 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::manifest::Manifest;
-use super::record::{RunHeader, RunRecord, StepRecord, mixed};
-use super::run_one::{Ended, run_one};
-use super::spec::{RunId, Spec};
-use super::{StudyError, StudyFolder};
+use super::error::StudyError;
+use super::folder::StudyFolder;
+use super::format::FORMAT;
+use super::record::RunRecord;
+use super::run_file::RunFile;
+use super::shard::Shard;
+use super::study::{Ended, RecordOf, Study};
+use super::study_manifest::{PlannedRun, StudyManifest};
 use leafgp::engine::Context;
-
-/// A part of a study's runs: number `index` of `count`, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Which part, `1..=count`.
-    pub index: usize,
-    /// How many parts.
-    pub count: usize,
-}
-
-impl Shard {
-    /// True when the run at a position of [`Spec::runs`] belongs to the part: dealt out in turn, so that parts are alike.
-    pub fn holds(self, position: usize) -> bool {
-        position % self.count == self.index - 1
-    }
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-
-    /// Reads `i/n`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
-            _ => Err("expected i/n with 1 <= i <= n, such as 3/20".to_owned()),
-        }
-    }
-}
 
 /// How a study is run.
 #[derive(Clone, Debug)]
@@ -46,58 +20,65 @@ pub struct RunOptions {
     pub jobs: usize,
     /// The part to run; all when `None`.
     pub shard: Option<Shard>,
-    /// Set it to stop after the evaluations under way were recorded or dropped.
+    /// Set it to stop after the steps under way were recorded or dropped.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-/// What happens while a study runs.
+impl Default for RunOptions {
+    /// Every run, one after the other.
+    fn default() -> Self {
+        Self { jobs: 1, shard: None, interrupt: None }
+    }
+}
+
+/// What happens while a study runs. Its steps are evaluations, or the answers of an uncertainty study.
 #[derive(Debug)]
-pub enum Event<'a> {
-    /// The work begins: evaluations to make, and runs complete already.
+pub enum Event<'a, S: Study> {
+    /// The work begins: steps to make, and runs complete already.
     Start {
-        /// Evaluations to make.
-        evaluations: usize,
+        /// Steps to make.
+        steps: usize,
         /// Runs to make or to continue.
         runs: usize,
         /// Runs that were complete before.
         complete: usize,
     },
-    /// An evaluation is recorded.
+    /// A step is recorded.
     Step {
         /// Of which run.
-        run: RunId,
+        run: S::Run,
         /// The record.
-        step: &'a StepRecord,
+        step: &'a RecordOf<S>,
     },
     /// A run is complete.
     Complete {
         /// Which.
-        run: RunId,
-        /// Its best feasible value.
-        best: Option<f64>,
+        run: S::Run,
+        /// Its last record.
+        last: Option<&'a RecordOf<S>>,
     },
     /// A run was left to another process that is at it.
     Busy {
         /// Which.
-        run: RunId,
+        run: S::Run,
     },
     /// A run stopped with an error; the others go on.
     Failed {
         /// Which.
-        run: RunId,
+        run: S::Run,
         /// Why.
         error: &'a StudyError,
     },
 }
 
-/// What became of a study's runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What became of the runs.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Runs complete now, those from before included.
+    /// Complete runs, those from before included.
     pub complete: usize,
-    /// Runs of the part.
+    /// Runs of the part that was asked for.
     pub total: usize,
-    /// Runs that stopped with an error: name and message.
+    /// Name and error of each run that stopped with one.
     pub failed: Vec<(String, String)>,
     /// Runs that another process is at.
     pub busy: usize,
@@ -105,55 +86,72 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
-/// Makes every run of a study that is not complete. Nothing is written before the folder is known to belong to this spec.
+/// Makes every run of a study that is not complete. Nothing is written before the folder is known to belong to this study. Results do not depend on the number of jobs.
 ///
 /// # Errors
 /// A folder of another study, damaged or unwritable files. An error within a run is that run's: see [`Summary::failed`].
-pub fn run(
-    spec: &Spec,
+///
+/// ```
+/// use leafgp_study::{Event, RunOptions, Spec, StudyFolder, run};
+///
+/// let text = "iterations = 2\nseeds = [1]\n[[problem]]\nfunction = \"branin\"\n[[method]]\nname = \"random\"\n";
+/// let spec = Spec::from_text("branin.toml".as_ref(), text)?;
+/// let folder = tempfile::tempdir()?;
+/// let folder = StudyFolder::new(folder.path());
+/// let summary = run(&spec, &folder, &RunOptions::default(), &|event| {
+///     if let Event::Step { step, .. } = event {
+///         println!("{}: {:?}, best so far {:?}", step.evaluation, step.value, step.best);
+///     }
+/// })?;
+/// assert_eq!((summary.complete, summary.total), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run<S: Study>(
+    study: &S,
     folder: &StudyFolder,
     options: &RunOptions,
-    on_event: &(dyn Fn(&Event<'_>) + Sync),
+    on_event: &(dyn Fn(&Event<'_, S>) + Sync),
 ) -> Result<Summary, StudyError> {
-    check_manifest(spec, folder)?;
-    let runs = spec.runs();
+    let manifest = manifest(study, folder)?;
+    let runs = study.runs();
     let mine = runs.iter().enumerate().filter(|(k, _)| options.shard.is_none_or(|shard| shard.holds(*k)));
-    let (mut waiting, mut complete, mut evaluations) = (Vec::new(), 0, 0);
+    let (mut waiting, mut complete, mut steps) = (Vec::new(), 0, 0);
     for (_, &run) in mine {
-        let done = recorded(spec, run, folder)?;
-        let needed = spec.parts(run.case).0.evaluations();
-        if done >= needed {
+        let PlannedRun { header, records } = study.planned(run);
+        let known = RunRecord::<RecordOf<S>>::read_of(&folder.file_of(&header), &header)?;
+        let done = known.map_or(0, |known| known.records.len());
+        if done >= records {
             complete += 1;
         } else {
-            evaluations += needed - done;
+            steps += records - done;
             waiting.push(run);
         }
     }
-    folder.write_manifest(&Manifest::new(spec))?;
-    on_event(&Event::Start { evaluations, runs: waiting.len(), complete });
+    folder.write_manifest(&manifest)?;
+    on_event(&Event::Start { steps, runs: waiting.len(), complete });
 
     let context = Context { interrupt: options.interrupt.clone(), progress: None };
     let summary = Mutex::new(Summary { complete, total: complete + waiting.len(), ..Summary::default() });
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(&run) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = run_one(spec, run, folder, &context, on_event);
+            let result = continued(study, run, folder, &context, on_event);
             let mut summary = summary.lock().unwrap_or_else(PoisonError::into_inner);
             match result {
-                Ok(Ended::Complete { best }) => {
+                Ok(Some(file)) => {
                     summary.complete += 1;
-                    on_event(&Event::Complete { run, best });
+                    on_event(&Event::Complete { run, last: file.records().last() });
                 }
-                Ok(Ended::Busy) => {
+                Ok(None) => {
                     summary.busy += 1;
                     on_event(&Event::Busy { run });
                 }
-                Ok(Ended::Interrupted) => {
+                Err(Stop::Interrupted) => {
                     summary.interrupted = true;
                     return;
                 }
-                Err(error) => {
-                    summary.failed.push((spec.run_name(run), error.to_string()));
+                Err(Stop::Failed(error)) => {
+                    summary.failed.push((study.planned(run).header.name(), error.to_string()));
                     on_event(&Event::Failed { run, error: &error });
                 }
             }
@@ -171,43 +169,42 @@ pub fn run(
     Ok(summary)
 }
 
-/// The folder must be new or hold the same study.
-fn check_manifest(spec: &Spec, folder: &StudyFolder) -> Result<(), StudyError> {
-    match folder.manifest()? {
-        Some(manifest) if manifest.name != spec.name => Err(StudyError::Mixed(format!(
-            "{}: the folder holds the study {:?}, the spec is {:?}; give another --out",
-            folder.path().display(),
-            manifest.name,
-            spec.name
-        ))),
-        _ => Ok(()),
+/// The manifest to write; an error when the folder is another study's.
+fn manifest<S: Study>(study: &S, folder: &StudyFolder) -> Result<S::Manifest, StudyError> {
+    folder.refuse_others::<S::Manifest>()?;
+    let known = folder.read_manifest::<S::Manifest>()?;
+    let refuse = |what: String| {
+        let file = folder.file_with::<S::Manifest>();
+        StudyError::Mixed(format!("{}: {what}; give another --out", file.display()))
+    };
+    if let Some(format) = known.as_ref().map(StudyManifest::format).filter(|&format| format != FORMAT) {
+        return Err(refuse(format!(
+            "the study is of format {format}, whose digests this version does not make, so that no run can be added; report and merge read it"
+        )));
     }
+    study.manifest_after(known.as_ref()).map_err(refuse)
 }
 
-/// Number of evaluations on record; an error when they are of another set-up.
-fn recorded(spec: &Spec, run: RunId, folder: &StudyFolder) -> Result<usize, StudyError> {
-    let (problem, method) = spec.parts(run.case);
-    let path = folder.run_file(&problem.name, &method.name, run.seed);
-    let Some(record) = RunRecord::read(&path)? else { return Ok(0) };
-    let header = RunHeader::new(&problem.name, &method.name, run.seed, &spec.cases[run.case].fingerprint);
-    if record.header != header {
-        return Err(mixed(&path, &record.header, &header));
-    }
-    Ok(record.steps.len())
+enum Stop {
+    Interrupted,
+    Failed(StudyError),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Shard;
-
-    #[test]
-    fn shards_are_a_partition() {
-        let shards: Vec<Shard> = (1..=3).map(|i| format!("{i}/3").parse().unwrap()).collect();
-        for position in 0..20 {
-            assert_eq!(shards.iter().filter(|shard| shard.holds(position)).count(), 1);
-        }
-        for bad in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
-            assert!(bad.parse::<Shard>().is_err(), "{bad}");
-        }
+/// Makes or continues a run to its end. `None` when another process is at it.
+fn continued<S: Study>(
+    study: &S,
+    run: S::Run,
+    folder: &StudyFolder,
+    context: &Context,
+    on_event: &(dyn Fn(&Event<'_, S>) + Sync),
+) -> Result<Option<RunFile<RecordOf<S>>>, Stop> {
+    let header = study.planned(run).header;
+    let Some(mut file) = RunFile::open(&folder.file_of(&header), &header).map_err(Stop::Failed)? else {
+        return Ok(None);
+    };
+    let on_record = |step: &RecordOf<S>| on_event(&Event::Step { run, step });
+    match study.go_on(run, folder, &mut file, context, &on_record).map_err(Stop::Failed)? {
+        Ended::Complete => Ok(Some(file)),
+        Ended::Interrupted => Err(Stop::Interrupted),
     }
 }

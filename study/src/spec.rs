@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fingerprint::fingerprint;
 use crate::functions::Benchmark;
 use leafgp::problem::{Problem, Settings};
 
@@ -14,6 +13,34 @@ pub(super) const NODE_LIMIT: u64 = 20_000;
 pub(super) const NO_TIME_LIMIT: f64 = 1e9;
 
 /// A checked study.
+///
+/// ```
+/// use leafgp_study::{ConstraintHandling, Spec};
+///
+/// let text = r#"
+///     seeds = "101..120"
+///     [[problem]]
+///     function = "g1"
+///     [[problem]]
+///     function = "branin"
+///     [[method]]
+///     name = "leaf-gp"
+///     [[method]]
+///     name = "penalty"
+///     kind = "leaf-gp-rnd"
+///     constraints = "penalty"
+///     lambda = 10
+///     problems = ["g1"]
+/// "#;
+/// let spec = Spec::from_text("spec.toml".as_ref(), text)?;
+/// // Two methods on g1, one on branin; twenty seeds.
+/// assert_eq!((spec.cases.len(), spec.runs().len()), (3, 60));
+/// assert_eq!(spec.methods[1].constraints, ConstraintHandling::Penalty { lambda: 10.0 });
+/// // Mistakes are named with their place.
+/// let error = Spec::from_text("spec.toml".as_ref(), &text.replace("branin", "barnin")).unwrap_err();
+/// assert!(error.to_string().contains("did you mean `branin`"));
+/// # Ok::<(), leafgp_study::StudyError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Spec {
@@ -188,25 +215,6 @@ impl StudyProblem {
             Source::Function(_) | Source::Command { .. } => planned,
         }
     }
-
-    fn to_json(&self) -> Value {
-        let problem = &self.problem;
-        let source = match &self.source {
-            Source::Function(function) => json!({ "function": function.name }),
-            Source::Command { command, timeout } => {
-                json!({ "command": command, "timeout": timeout.map(|t| t.as_secs_f64()) })
-            }
-            Source::Table(table) => json!({ "points": table.points, "values": table.values }),
-        };
-        json!({
-            "objective": [problem.objective().name, problem.objective().goal.as_str()],
-            "variables": problem.variables().iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
-            "define": problem.definitions().iter().map(|d| json!([d.name, d.expr, d.integer])).collect::<Vec<_>>(),
-            "constraints": problem.expressions().iter().map(|e| json!([e.name, e.expr])).collect::<Vec<_>>(),
-            "source": source,
-            "initial": self.initial,
-        })
-    }
 }
 
 impl Method {
@@ -229,28 +237,6 @@ impl Method {
             }
         }
         object
-    }
-}
-
-impl Case {
-    pub(super) fn new(
-        indices: (usize, usize),
-        problem: &StudyProblem,
-        method: &Method,
-        settings: Settings,
-    ) -> Self {
-        let settings = deterministic(settings);
-        let mut whole = json!({ "problem": problem.to_json(), "method": method.to_json() });
-        if method.kind.uses_model() {
-            let mut settings = json!(settings);
-            if let (true, Some(table)) = (settings["max_agreement"].is_null(), settings.as_object_mut()) {
-                // Newer than the first records: absent means none.
-                table.shift_remove("max_agreement");
-            }
-            whole["settings"] = settings;
-        }
-        let fingerprint = fingerprint(&whole.to_string());
-        Self { problem: indices.0, method: indices.1, settings, fingerprint }
     }
 }
 

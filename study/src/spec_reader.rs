@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use super::StudyError;
+use super::error::StudyError;
 use leafgp::problem::reading::{Located, Reader, join, overlay_settings};
 use leafgp::problem::{ProblemError, Settings};
 

@@ -190,3 +190,36 @@ fn an_interrupt_saves_everything_and_the_same_command_ends_with_the_same_bytes()
     assert!(folder.read(file).starts_with(&before));
     assert_eq!(folder.read(file), folder.read("p/runs/branin/leaf-gp/1.jsonl"));
 }
+
+#[test]
+fn uncertainty_studies_have_the_same_runner_and_neither_methods_nor_times() {
+    let folder = Folder::new();
+    folder.write(
+        "u.toml",
+        "kind = \"agreement\"\nfunctions = [\"branin\"]\npoints = [12]\nseeds = [1, 2]\nratios = [0.5, 1.0]\n",
+    );
+    let run = folder.run(&["study", "run", "u.toml", "--out", "a", "--shard", "1/2", "--jobs", "1", "-vv"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.stdout, "1 of 1 runs complete; summary and figures in a\n");
+    for part in ["1 runs with 2 answers to make", "branin-12/agreement/1 ratio 0.5: ", "1 complete: mean "] {
+        assert!(run.stderr.contains(part), "{part}: {run:?}");
+    }
+    assert_eq!(folder.run(&["study", "run", "u.toml", "--out", "b", "--shard", "2/2", "--quiet"]).stderr, "");
+    let run = folder.run(&["study", "merge", "a", "b", "--out", "all"]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, "2 runs in all, 2 of them complete\n"), "{run:?}");
+    folder.refused(&["study", "report", "all", "--without-times"], &["--without-times does not apply"]);
+    folder.refused(&["study", "report", "all", "--baseline", "x"], &["--baseline does not apply"]);
+    assert!(!folder.path("all/report").exists());
+    let run = folder.run(&["study", "report", "all"]);
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "all/report/report.html\n", ""));
+    // One run that cannot go on does not stop the other.
+    let file = folder.read("all/runs/branin-12/agreement/1.jsonl");
+    let lines: Vec<&str> = file.lines().collect();
+    folder.write("all/runs/branin-12/agreement/1.jsonl", [lines[0], lines[2], ""].join("\n"));
+    let other = folder.read("all/runs/branin-12/agreement/2.jsonl");
+    folder.write("all/runs/branin-12/agreement/2.jsonl", &other[..other.len() - 9]);
+    let run = folder.run(&["study", "run", "u.toml", "--out", "all", "--jobs", "1"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("run branin-12/agreement/1: ") && run.stderr.contains("0.5"), "{run:?}");
+    assert_eq!(folder.read("all/runs/branin-12/agreement/2.jsonl"), other);
+}

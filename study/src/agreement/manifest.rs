@@ -1,18 +1,22 @@
 //! What the folder of an uncertainty study says of itself: the study without its file.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::spec::{AgreementSpec, Targets};
-use crate::folder::read_json;
+use super::header::of_format_1;
+use super::record::AgreementRecord;
+use super::spec::{AgreementRunId, AgreementSpec, Targets};
+use crate::error::StudyError;
+use crate::folder::StudyFolder;
+use crate::format::FORMAT;
 use crate::functions;
-use crate::manifest::FORMAT;
-use crate::{StudyError, StudyFolder};
-use leafgp::problem::Settings;
+use crate::manifest::union;
+use crate::study_manifest::{PlannedRun, StudyManifest};
 
 /// The content of `agreement.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
+pub struct AgreementManifest {
     format: u32,
     name: String,
     leafgp: String,
@@ -21,13 +25,87 @@ struct Manifest {
     seeds: Vec<u64>,
     ratios: Vec<f64>,
     targets: Targets,
-    settings: Settings,
+    /// As they were written: the digests of format 1 depend on it.
+    settings: Value,
+}
+
+impl AgreementManifest {
+    pub(super) fn new(spec: &AgreementSpec) -> Self {
+        Self {
+            format: FORMAT,
+            name: spec.name.clone(),
+            leafgp: env!("CARGO_PKG_VERSION").to_owned(),
+            functions: spec.functions.iter().map(|f| f.name.to_owned()).collect(),
+            points: spec.points.clone(),
+            seeds: spec.seeds.clone(),
+            ratios: spec.ratios.clone(),
+            targets: spec.targets,
+            settings: serde_json::to_value(&spec.settings).expect("settings are plain data"),
+        }
+    }
+
+    /// The study, checked.
+    pub(super) fn spec(&self) -> Result<AgreementSpec, String> {
+        let functions = self.functions.iter().map(|name| functions::find(name));
+        let spec = AgreementSpec {
+            name: self.name.clone(),
+            functions: functions.collect::<Result<_, _>>().map_err(|e| e.to_string())?,
+            points: self.points.clone(),
+            seeds: self.seeds.clone(),
+            ratios: self.ratios.clone(),
+            targets: self.targets,
+            settings: serde_json::from_value(self.settings.clone()).map_err(|e| format!("settings: {e}"))?,
+        };
+        spec.validate().map_err(|e| e.to_string())?;
+        Ok(spec)
+    }
+}
+
+impl StudyManifest for AgreementManifest {
+    type Record = AgreementRecord;
+
+    const FILE: &'static str = "agreement.json";
+    const WHAT: &'static str = "uncertainty study";
+
+    fn format(&self) -> u32 {
+        self.format
+    }
+
+    fn planned(&self) -> Result<Vec<PlannedRun>, String> {
+        let spec = self.spec()?;
+        let planned = |run: AgreementRunId| {
+            let mut header = spec.header(run);
+            if self.format != FORMAT {
+                let name = run.function.name;
+                header.fingerprint =
+                    of_format_1(name, run.points, self.targets, &self.ratios, &self.settings);
+                header.format = self.format;
+            }
+            PlannedRun { header, records: self.ratios.len() }
+        };
+        Ok(spec.all_runs().into_iter().map(planned).collect())
+    }
+
+    /// Functions, points and seeds are united, in order of appearance; numbers ascending when they were in each.
+    fn united(&self, other: &Self) -> Result<Self, String> {
+        if self.name != other.name {
+            return Err(format!("the names of the studies are {:?} and {:?}", self.name, other.name));
+        }
+        let settings = (self.spec()?.settings, other.spec()?.settings);
+        if self.targets != other.targets || settings.0 != settings.1 || self.ratios != other.ratios {
+            return Err("the studies have other targets, ratios or settings".to_owned());
+        }
+        let mut functions = self.functions.clone();
+        functions.extend(other.functions.iter().filter(|f| !self.functions.contains(f)).cloned());
+        let (points, seeds) = (union(&self.points, &other.points), union(&self.seeds, &other.seeds));
+        Ok(Self { functions, points, seeds, ..self.clone() })
+    }
 }
 
 impl AgreementSpec {
     /// True when the folder is an uncertainty study's.
     pub fn is_in(folder: &StudyFolder) -> bool {
-        folder.agreement_file().exists()
+        folder.holds::<AgreementManifest>()
     }
 
     /// The study of a folder; `None` when there is none.
@@ -35,77 +113,8 @@ impl AgreementSpec {
     /// # Errors
     /// An unreadable or foreign file.
     pub fn of_folder(folder: &StudyFolder) -> Result<Option<Self>, StudyError> {
-        let path = folder.agreement_file();
-        let read = read_json(&path, "uncertainty study", |manifest: &Manifest| manifest.format)?;
-        let Some(manifest) = read else { return Ok(None) };
-        let refuse = |message: String| StudyError::content(&path, message);
-        let functions = manifest.functions.iter().map(|name| functions::find(name));
-        let spec = Self {
-            name: manifest.name,
-            functions: functions.collect::<Result<_, _>>().map_err(|e| refuse(e.to_string()))?,
-            points: manifest.points,
-            seeds: manifest.seeds,
-            ratios: manifest.ratios,
-            targets: manifest.targets,
-            settings: manifest.settings,
-        };
-        spec.validate().map_err(|e| refuse(e.to_string()))?;
-        Ok(Some(spec))
-    }
-
-    /// Writes the study into a folder, united with what is there already.
-    ///
-    /// # Errors
-    /// A folder with another study, an unreadable or unwritable file.
-    pub(super) fn write_into(&self, folder: &StudyFolder) -> Result<(), StudyError> {
-        folder.refuse_ordinary()?;
-        let known = Self::of_folder(folder)?;
-        let spec = match &known {
-            Some(known) => {
-                let differ = |what| {
-                    StudyError::content(&folder.agreement_file(), format!("{what}; take another folder"))
-                };
-                known.united(self).map_err(differ)?
-            }
-            None => self.clone(),
-        };
-        let manifest = Manifest {
-            format: FORMAT,
-            name: spec.name,
-            leafgp: env!("CARGO_PKG_VERSION").to_owned(),
-            functions: spec.functions.iter().map(|f| f.name.to_owned()).collect(),
-            points: spec.points,
-            seeds: spec.seeds,
-            ratios: spec.ratios,
-            targets: spec.targets,
-            settings: spec.settings,
-        };
-        folder.write_json(&folder.agreement_file(), &manifest)
-    }
-
-    /// Both studies as one: functions, points and seeds are united.
-    ///
-    /// # Errors
-    /// What differs, when the two do not belong together.
-    pub(super) fn united(&self, other: &Self) -> Result<Self, String> {
-        /// Ascending when both are.
-        fn add<T: Copy + Ord>(known: &[T], more: &[T]) -> Vec<T> {
-            let new = more.iter().filter(|item| !known.contains(item));
-            let mut all: Vec<T> = known.iter().chain(new).copied().collect();
-            if known.is_sorted() && more.is_sorted() {
-                all.sort_unstable();
-            }
-            all
-        }
-        if self.name != other.name {
-            return Err(format!("the names of the studies are {:?} and {:?}", self.name, other.name));
-        }
-        if self.targets != other.targets || self.settings != other.settings || self.ratios != other.ratios {
-            return Err("the studies have other targets, ratios or settings".to_owned());
-        }
-        let mut functions = self.functions.clone();
-        functions.extend(other.functions.iter().filter(|f| self.functions.iter().all(|k| k.name != f.name)));
-        let (points, seeds) = (add(&self.points, &other.points), add(&self.seeds, &other.seeds));
-        Ok(Self { functions, points, seeds, ..self.clone() })
+        let Some(manifest) = folder.read_manifest::<AgreementManifest>()? else { return Ok(None) };
+        let refuse = |message| StudyError::content(&folder.file_with::<AgreementManifest>(), message);
+        manifest.spec().map(Some).map_err(refuse)
     }
 }

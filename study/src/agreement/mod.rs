@@ -8,18 +8,19 @@
 //! are negated for this study. Taken literally, Eq. 12a maximises the benchmark's own value; then `mu` at the answer is far from zero and the division by `mu` in
 //! Eq. 13 is harmless. [`Targets::Negated`] is the other reading: the search for the benchmark's minimum.
 
+mod header;
 mod manifest;
-mod merge;
 mod read_spec;
 mod record;
 mod report;
 mod run;
 mod spec;
 mod summary;
+#[cfg(test)]
+mod tests;
 
-pub use merge::merge;
+pub use manifest::AgreementManifest;
 pub use record::{AgreementRecord, AgreementRun};
 pub use report::{draw, report};
-pub use run::{AgreementSummary, run};
-pub use spec::{AgreementSpec, Targets};
+pub use spec::{AgreementRunId, AgreementSpec, Targets};
 pub use summary::{AgreementRow, charts, summarise, summary_csv};

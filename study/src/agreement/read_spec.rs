@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use super::spec::{AgreementSpec, Targets};
-use crate::StudyError;
+use crate::error::StudyError;
 use crate::functions::{self, Benchmark};
 use crate::spec::deterministic;
 use crate::spec_reader::{SpecReader, parse};

@@ -3,11 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::manifest::AgreementManifest;
 use super::record::AgreementRun;
 use super::spec::{AgreementSpec, Targets};
 use super::summary::{AgreementRow, charts, summarise, summary_csv};
-use crate::report::html;
-use crate::{ReportSummary, StudyError, StudyFolder};
+use crate::error::StudyError;
+use crate::folder::StudyFolder;
+use crate::page::{END, begin, digits, table};
+use crate::report::ReportSummary;
+use crate::study_manifest::{PlannedRun, StudyManifest};
 use leafgp::file::write_whole;
 
 /// Writes `report.html`, `agreement.csv` and, for each function, `agreement-FUNCTION-error.svg` and `-mean.svg` into the folder `out`. The same runs give
@@ -17,13 +21,12 @@ use leafgp::file::write_whole;
 /// A folder without an uncertainty study, damaged runs, an unwritable folder. Nothing is written before everything was read.
 pub fn report(folder: &StudyFolder, out: &Path) -> Result<ReportSummary, StudyError> {
     let figures = Figures::of(folder)?;
-    let summary = completeness(&figures.spec, folder)?;
-    let page = page(&figures.spec, &figures.rows, &figures.charts, summary);
+    let page = page(&figures);
     std::fs::create_dir_all(out).map_err(StudyError::file(out))?;
     figures.write(out)?;
     let path = out.join("report.html");
     write_whole(&path, page.as_bytes()).map_err(StudyError::file(&path))?;
-    Ok(summary)
+    Ok(figures.summary)
 }
 
 /// Writes summary and figures of what is on record into the study's own folder.
@@ -37,6 +40,7 @@ pub fn draw(folder: &StudyFolder) -> Result<(), StudyError> {
 /// What is drawn of a study.
 struct Figures {
     spec: AgreementSpec,
+    summary: ReportSummary,
     rows: Vec<AgreementRow>,
     /// File name without ending, and SVG.
     charts: Vec<(String, String)>,
@@ -44,11 +48,20 @@ struct Figures {
 
 impl Figures {
     fn of(folder: &StudyFolder) -> Result<Self, StudyError> {
-        let none = || StudyError::content(folder.path(), "there is no uncertainty study in this folder");
-        let spec = AgreementSpec::of_folder(folder)?.ok_or_else(none)?;
-        let rows = summarise(&spec, folder)?;
+        let manifest: AgreementManifest = folder.existing_manifest()?;
+        let refuse = |message| StudyError::content(&folder.file_with::<AgreementManifest>(), message);
+        let spec = manifest.spec().map_err(refuse)?;
+        let planned = manifest.planned().map_err(refuse)?;
+        let mut summary = ReportSummary { complete: 0, planned: planned.len() };
+        let mut runs = Vec::new();
+        for PlannedRun { header, records } in planned {
+            let Some(run) = AgreementRun::read_of(&folder.file_of(&header), &header)? else { continue };
+            summary.complete += usize::from(run.records.len() >= records);
+            runs.push(run);
+        }
+        let rows = summarise(&spec, &runs);
         let charts = charts(&spec, &rows).into_iter().map(|(name, chart)| (name, chart.svg())).collect();
-        Ok(Self { spec, rows, charts })
+        Ok(Self { spec, summary, rows, charts })
     }
 
     fn write(&self, out: &Path) -> Result<(), StudyError> {
@@ -61,23 +74,8 @@ impl Figures {
     }
 }
 
-fn completeness(spec: &AgreementSpec, folder: &StudyFolder) -> Result<ReportSummary, StudyError> {
-    let mut summary = ReportSummary { complete: 0, planned: 0 };
-    for run in spec.all_runs() {
-        let record = AgreementRun::read(&spec.run_file(folder, run.function, run.points, run.seed))?;
-        summary.planned += 1;
-        summary.complete += usize::from(record.is_some_and(|r| r.records.len() >= spec.ratios.len()));
-    }
-    Ok(summary)
-}
-
-fn page(
-    spec: &AgreementSpec,
-    rows: &[AgreementRow],
-    charts: &[(String, String)],
-    summary: ReportSummary,
-) -> String {
-    let mut text = html::begin(&spec.name);
+fn page(Figures { spec, summary, rows, charts }: &Figures) -> String {
+    let mut text = begin(&spec.name);
     let what = match spec.targets {
         Targets::Plain => "the benchmark",
         Targets::Negated => "the negated benchmark",
@@ -102,10 +100,10 @@ fn page(
             .iter()
             .filter(|row| row.function == function.name)
             .map(|row| {
-                let mut cells = vec![row.points.to_string(), html::digits(row.ratio)];
+                let mut cells = vec![row.points.to_string(), digits(row.ratio)];
                 cells.extend([row.runs, row.found, row.proved].map(|n| n.to_string()));
-                cells.extend(row.error.map(html::digits));
-                cells.extend([row.mean[1], row.std[1], row.value[1], row.agreement].map(html::digits));
+                cells.extend(row.error.map(digits));
+                cells.extend([row.mean[1], row.std[1], row.value[1], row.agreement].map(digits));
                 cells
             })
             .collect();
@@ -123,8 +121,8 @@ fn page(
             "value",
             "agreement",
         ];
-        html::table(&mut text, &header, &cells, None);
+        table(&mut text, &header, &cells, None);
     }
-    text.push_str(html::END);
+    text.push_str(END);
     text
 }

@@ -3,13 +3,25 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::fingerprint::fingerprint;
 use crate::functions::Benchmark;
 use leafgp::problem::{ProblemError, Settings};
 
 /// A checked uncertainty study.
+///
+/// ```
+/// use leafgp_study::agreement::{AgreementSpec, report};
+/// use leafgp_study::{RunOptions, StudyFolder, run};
+///
+/// let text = "kind = \"agreement\"\nfunctions = [\"branin\"]\npoints = [12]\nseeds = [1]\nratios = [0.5, 1.0]\n";
+/// let spec = AgreementSpec::from_text("uncertainty.toml".as_ref(), text)?;
+/// let place = tempfile::tempdir()?;
+/// let folder = StudyFolder::new(place.path());
+/// let summary = run(&spec, &folder, &RunOptions::default(), &|_| {})?;
+/// assert_eq!((summary.complete, summary.total), (1, 1));
+/// report(&folder, &place.path().join("report"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AgreementSpec {
@@ -29,6 +41,17 @@ pub struct AgreementSpec {
     pub settings: Settings,
 }
 
+/// One run of an uncertainty study.
+#[derive(Clone, Copy, Debug)]
+pub struct AgreementRunId {
+    /// The function.
+    pub function: &'static Benchmark,
+    /// Number of training points.
+    pub points: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
 /// What an uncertainty study maximises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +64,19 @@ pub enum Targets {
 }
 
 impl AgreementSpec {
+    /// All runs, seed by seed.
+    pub(super) fn all_runs(&self) -> Vec<AgreementRunId> {
+        let mut runs = Vec::new();
+        for &seed in &self.seeds {
+            for &points in &self.points {
+                for &function in &self.functions {
+                    runs.push(AgreementRunId { function, points, seed });
+                }
+            }
+        }
+        runs
+    }
+
     pub(super) fn validate(&self) -> Result<(), ProblemError> {
         let refuse =
             |field: &str, message: &str, expected: &str| Err(ProblemError::new(field, message, expected));
@@ -69,19 +105,5 @@ impl AgreementSpec {
             return refuse("ratios", "the ratios are out of range", "ascending numbers in [0, 1]");
         }
         self.settings.validate()
-    }
-
-    /// Digest of everything that decides a run's results, seed apart.
-    pub fn fingerprint(&self, function: &Benchmark, points: usize) -> String {
-        let whole = json!({
-            "kind": "agreement",
-            "function": function.name,
-            "points": points,
-            "targets": self.targets,
-            // The answer for a ratio starts from those for smaller ones.
-            "ratios": self.ratios,
-            "settings": self.settings,
-        });
-        fingerprint(&whole.to_string())
     }
 }

@@ -1,11 +1,12 @@
 //! Medians and quartiles over the seeds, as a table and as charts.
 
-use super::record::AgreementRun;
+use super::header::problem_name;
+use super::record::{AgreementRecord, AgreementRun};
 use super::spec::{AgreementSpec, Targets};
+use crate::page::cell;
 use crate::plot::{Band, BandChart};
-use crate::record::mixed;
 use crate::statistics::quartiles;
-use crate::{StudyError, StudyFolder};
+use crate::step::Status;
 use leafgp::problem::format_number;
 
 /// One row of the summary: a function, a number of training points and a ratio over all seeds.
@@ -35,28 +36,17 @@ pub struct AgreementRow {
     pub agreement: f64,
 }
 
-/// The summary of what is on record, ordered by function, points, ratio.
-///
-/// # Errors
-/// Unreadable or damaged files, files of another set-up.
-pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<AgreementRow>, StudyError> {
+/// The summary of the runs of a study, ordered by function, points, ratio.
+pub fn summarise(spec: &AgreementSpec, runs: &[AgreementRun]) -> Vec<AgreementRow> {
     let mut rows = Vec::new();
     for function in &spec.functions {
         for &points in &spec.points {
-            let mut runs = Vec::new();
-            for &seed in &spec.seeds {
-                let path = spec.run_file(folder, function, points, seed);
-                let Some(run) = AgreementRun::read(&path)? else { continue };
-                let header = spec.header(function, points, seed);
-                if run.header != header {
-                    return Err(mixed(&path, &run.header, &header));
-                }
-                runs.push(run);
-            }
+            let problem = problem_name(function, points);
+            let runs: Vec<_> = runs.iter().filter(|run| run.header.problem == problem).collect();
             for &ratio in &spec.ratios {
                 let records: Vec<_> =
                     runs.iter().filter_map(|run| run.records.iter().find(|r| r.ratio == ratio)).collect();
-                let all = |get: fn(&super::AgreementRecord) -> Option<f64>| {
+                let all = |get: fn(&AgreementRecord) -> Option<f64>| {
                     quartiles(&records.iter().filter_map(|r| get(r)).collect::<Vec<f64>>())
                 };
                 rows.push(AgreementRow {
@@ -67,7 +57,7 @@ pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<Agree
                     found: records.iter().filter(|r| r.point.is_some()).count(),
                     proved: records
                         .iter()
-                        .filter(|r| r.status == "optimal" || r.status == "infeasible")
+                        .filter(|r| matches!(r.status, Status::Optimal | Status::Infeasible))
                         .count(),
                     error: all(|r| r.error),
                     mean: all(|r| r.mean),
@@ -78,7 +68,7 @@ pub fn summarise(spec: &AgreementSpec, folder: &StudyFolder) -> Result<Vec<Agree
             }
         }
     }
-    Ok(rows)
+    rows
 }
 
 /// The summary as CSV.
@@ -91,21 +81,17 @@ pub fn summary_csv(rows: &[AgreementRow]) -> String {
         let mut cells = vec![row.function.clone(), row.points.to_string(), format_number(row.ratio)];
         cells.extend([row.runs, row.found, row.proved].map(|n| n.to_string()));
         for triple in [row.error, row.mean, row.std, row.value] {
-            cells.extend(triple.map(cell));
+            cells.extend(triple.map(nine_digits));
         }
-        cells.push(cell(row.agreement));
+        cells.push(nine_digits(row.agreement));
         text += &(cells.join(",") + "\n");
     }
     text
 }
 
 /// Nine significant digits; empty for no number.
-fn cell(x: f64) -> String {
-    if !x.is_finite() {
-        return String::new();
-    }
-    let rounded: f64 = format!("{x:.8e}").parse().unwrap_or(x);
-    format_number(rounded)
+fn nine_digits(x: f64) -> String {
+    cell(format!("{x:.8e}").parse().unwrap_or(x))
 }
 
 /// The figures: for each function error and mean over the ratio, a band for each number of training points. File name (without ending) and chart.

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{E, PI};
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 /// The optimum is not the centre of the box.
 const VARIABLES: [Variable; 10] = cube(-20.0, 30.0);

@@ -1,6 +1,6 @@
 //! The alkylation process: profit of a reactor under process constraints.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
 
 // The paper prints 0 as the lower bound of x0, where the ratio below is undefined.
 const VARIABLES: [Variable; 7] = boxed([

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::{Benchmark, Optimum, Variable, boxed};
+use super::benchmark::{Benchmark, Optimum, Variable, boxed};
 
 const VARIABLES: [Variable; 2] = boxed([(-5.0, 10.0), (0.0, 15.0)]);
 

@@ -1,6 +1,7 @@
 //! Branin's function on a disc less what lies below a cubic: its three minima are cut off.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, branin, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::branin;
 
 const VARIABLES: [Variable; 2] = boxed([(-5.0, 10.0), (0.0, 15.0)]);
 

@@ -1,6 +1,6 @@
 //! Two categories of eight levels that interact.
 
-use super::{Benchmark, Kind, Optimum, Variable, variable};
+use super::benchmark::{Benchmark, Kind, Optimum, Variable, variable};
 
 const VARIABLES: [Variable; 5] = [
     variable("ligand", Kind::Categorical(&["a", "b", "c", "d", "e", "f", "g", "h"])),

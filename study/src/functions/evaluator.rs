@@ -3,7 +3,7 @@
 use leafgp::engine::{Evaluate, Evaluation};
 use leafgp::problem::Problem;
 
-use super::Benchmark;
+use super::benchmark::Benchmark;
 
 /// One of the built-in benchmark functions.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! G1: a quadratic function under nine linear constraints.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
 
 const UNIT: (f64, f64) = (0.0, 1.0);
 const WIDE: (f64, f64) = (0.0, 100.0);

@@ -1,6 +1,6 @@
 //! G10: a heat exchanger network.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
 
 const AREA: (f64, f64) = (1000.0, 10_000.0);
 const HEAT: (f64, f64) = (10.0, 1000.0);

@@ -1,6 +1,6 @@
 //! G3 in five variables: a product on the unit sphere.
 
-use super::{Benchmark, Optimum, Variable, constraint, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, constraint, cube};
 
 const VARIABLES: [Variable; 5] = cube(0.0, 1.0);
 

@@ -1,6 +1,6 @@
 //! G4: Himmelblau's nonlinear problem.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
 
 const VARIABLES: [Variable; 5] =
     boxed([(78.0, 102.0), (33.0, 45.0), (27.0, 45.0), (27.0, 45.0), (27.0, 45.0)]);

@@ -1,6 +1,6 @@
 //! G6: a cubic function in the sliver between two circles.
 
-use super::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, boxed, constraint};
 
 const VARIABLES: [Variable; 2] = boxed([(13.0, 100.0), (0.0, 100.0)]);
 

@@ -1,6 +1,6 @@
 //! G7: a convex quadratic function of ten variables under eight constraints.
 
-use super::{Benchmark, Constraint, Optimum, Variable, constraint, cube};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, constraint, cube};
 
 const VARIABLES: [Variable; 10] = cube(-10.0, 10.0);
 

@@ -1,6 +1,6 @@
 //! Griewank's function in six variables.
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 /// The optimum is not the centre of the box.
 const VARIABLES: [Variable; 6] = cube(-40.0, 60.0);

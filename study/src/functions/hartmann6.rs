@@ -1,6 +1,6 @@
 //! Hartmann's function in six variables.
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 6] = cube(0.0, 1.0);
 

@@ -1,6 +1,6 @@
 //! A coating of one to four layers, dipped or spun: variables that exist under conditions.
 
-use super::{Benchmark, Kind, Optimum, Variable, conditional, variable};
+use super::benchmark::{Benchmark, Kind, Optimum, Variable, conditional, variable};
 
 const VARIABLES: [Variable; 8] = [
     variable("layers", Kind::Integer(1, 4)),

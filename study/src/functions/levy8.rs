@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 8] = cube(-10.0, 10.0);
 

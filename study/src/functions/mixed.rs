@@ -1,6 +1,6 @@
 //! A mixed function of two categories, two integers and three reals.
 
-use super::{Benchmark, Kind, Optimum, Variable, variable};
+use super::benchmark::{Benchmark, Kind, Optimum, Variable, variable};
 
 const VARIABLES: [Variable; 7] = [
     variable("base", Kind::Categorical(&["a", "b", "c"])),

@@ -1,6 +1,6 @@
 //! A mixture of eleven fractions and a catalyst.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
+use super::benchmark::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 12] = [
     variable("w0", FRACTION),

@@ -1,6 +1,6 @@
 //! The pressure vessel: cost of a cylinder with two heads, walls in steps of 1/16 inch.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
+use super::benchmark::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 4] = [
     variable("shell_steps", Kind::Integer(1, 99)),

@@ -1,6 +1,6 @@
 //! Benchmark functions as problems.
 
-use super::{Benchmark, Kind};
+use super::benchmark::{Benchmark, Kind};
 use leafgp::problem::{Problem, ProblemError, Variable};
 
 impl Benchmark {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 10] = cube(-4.0, 5.0);
 

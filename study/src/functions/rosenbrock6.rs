@@ -1,6 +1,6 @@
 //! Rosenbrock's function in six variables within a ball and above a cubic.
 
-use super::{Benchmark, Constraint, Optimum, Variable, constraint, cube};
+use super::benchmark::{Benchmark, Constraint, Optimum, Variable, constraint, cube};
 
 const VARIABLES: [Variable; 6] = cube(-2.0, 2.0);
 

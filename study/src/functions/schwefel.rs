@@ -1,6 +1,6 @@
 //! Schwefel's function in ten variables.
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 10] = cube(-500.0, 500.0);
 

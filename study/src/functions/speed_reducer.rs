@@ -1,6 +1,6 @@
 //! The speed reducer: weight of a gear box.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
+use super::benchmark::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 7] = [
     variable("width", Kind::Continuous(2.6, 3.6)),

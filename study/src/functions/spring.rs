@@ -1,6 +1,6 @@
 //! The tension spring: weight of wire.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
+use super::benchmark::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 3] = [
     variable("wire", Kind::Log(0.05, 0.2)),

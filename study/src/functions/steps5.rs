@@ -1,6 +1,6 @@
 //! Five reals with thresholds that act together.
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 5] = cube(0.0, 1.0);
 

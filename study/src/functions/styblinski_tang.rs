@@ -1,6 +1,6 @@
 //! The Styblinski-Tang function in ten variables.
 
-use super::{Benchmark, Optimum, Variable, cube};
+use super::benchmark::{Benchmark, Optimum, Variable, cube};
 
 const VARIABLES: [Variable; 10] = cube(-5.0, 5.0);
 

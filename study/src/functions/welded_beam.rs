@@ -1,6 +1,6 @@
 //! The welded beam: cost of a weld and a bar that carry a load.
 
-use super::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
+use super::benchmark::{Benchmark, Constraint, Kind, Optimum, Variable, constraint, variable};
 
 const VARIABLES: [Variable; 4] = [
     variable("h", Kind::Continuous(0.1, 2.0)),

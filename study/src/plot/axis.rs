@@ -1,5 +1,7 @@
 //! Axes: from values to pixels, and where the ticks stand.
 
+use leafgp::problem::format_significant;
+
 /// How values are spread along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scale {
@@ -207,11 +209,7 @@ pub(super) fn short(x: f64) -> String {
     if x != 0.0 && !(1e-4..1e6).contains(&x.abs()) {
         return scientific(x);
     }
-    let digits = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
-    let decimals = (4 - digits).clamp(0, 9) as usize;
-    let text = format!("{x:.decimals$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    format_significant(x, 5)
 }
 
 #[cfg(test)]

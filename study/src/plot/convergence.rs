@@ -49,6 +49,26 @@ impl Progress {
 }
 
 /// Best value so far over the number of experiments, for one or more histories of one problem.
+///
+/// ```
+/// use leafgp::problem::Goal;
+/// use leafgp_study::plot::{ConvergenceChart, Progress, Trial};
+///
+/// let trial = |value| Trial { value, eligible: true };
+/// let progress = Progress {
+///     label: "leaf-gp".into(),
+///     trials: vec![trial(Some(3.0)), trial(None), trial(Some(5.0)), trial(Some(4.0))],
+/// };
+/// assert_eq!(progress.best_so_far(Goal::Maximize), [Some(3.0), Some(3.0), Some(5.0), Some(5.0)]);
+/// let chart = ConvergenceChart {
+///     title: "reactor".into(),
+///     objective: "yield".into(),
+///     goal: Goal::Maximize,
+///     histories: vec![progress],
+///     log_y: false,
+/// };
+/// assert!(chart.svg().starts_with("<svg"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvergenceChart {
     /// Above the chart; may be empty.

@@ -5,6 +5,10 @@
 
 use std::fmt::Write;
 
+use crate::digest::{fnv1a, hexadecimal};
+use crate::escape::escape;
+use leafgp::problem::format_decimals;
+
 /// Width and height of a chart in pixels (user units of the SVG).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
@@ -137,7 +141,7 @@ impl Document {
         let (width, height) = (number(self.size.width), number(self.size.height));
         let title = escape(&self.title);
         // Charts with equal ids in one page are equal charts, so it does not matter which of them is referred to.
-        let body = self.body.replace(ID, &format!("p{:016x}", hash(&self.body)));
+        let body = self.body.replace(ID, &format!("p{}", hexadecimal(fnv1a(self.body.as_bytes()))));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-label=\"{title}\" font-family=\"Helvetica, Arial, sans-serif\" fill=\"{INK}\">\n\
@@ -249,30 +253,7 @@ impl Path {
 
 /// A coordinate with at most two decimals; what is no number becomes 0, so that the file stays well-formed.
 fn number(x: f64) -> String {
-    if !x.is_finite() {
-        return "0".to_owned();
-    }
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
-}
-
-/// Text as XML content or attribute value. Characters that XML 1.0 cannot hold become the replacement character.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\t' | '\n' | '\r' => escaped.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    if x.is_finite() { format_decimals(x, 2) } else { "0".to_owned() }
 }
 
 /// The width of a text in pixels, estimated: there are no fonts here. Wide scripts count double.
@@ -305,14 +286,9 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     "\u{2026}".to_owned()
 }
 
-/// FNV-1a.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Anchor, Document, Size, Style, escape, fitted, number, text_width};
+    use super::{Anchor, Document, Size, Style, fitted, number, text_width};
 
     #[test]
     fn numbers_are_short_and_never_anything_else() {
@@ -321,12 +297,6 @@ mod tests {
         {
             assert_eq!(number(x), text, "{x}");
         }
-    }
-
-    #[test]
-    fn text_is_escaped_and_illegal_characters_are_replaced() {
-        assert_eq!(escape("a<b & 'c' > \"d\""), "a&lt;b &amp; &#39;c&#39; &gt; &quot;d&quot;");
-        assert_eq!(escape("\u{1}id\u{0}\u{ffff}x\ny"), "\u{fffd}id\u{fffd}\u{fffd}x y");
     }
 
     #[test]

@@ -6,6 +6,17 @@ use super::frame::{heading, whole};
 use super::palette::line_colour;
 
 /// How much each variable matters, in several measures side by side.
+///
+/// ```
+/// use leafgp_study::plot::ImportanceChart;
+///
+/// let chart = ImportanceChart {
+///     title: "reactor".into(),
+///     names: vec!["temperature".into(), "solvent".into()],
+///     measures: vec![("gain".into(), vec![0.3, 0.7])],
+/// };
+/// assert!(chart.svg().contains("solvent"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportanceChart {
     /// Above the chart; may be empty.

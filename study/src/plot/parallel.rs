@@ -12,6 +12,21 @@ const MOST_LISTED: usize = 12;
 const BEST: &str = "#d55e00";
 
 /// Parallel coordinates of a history.
+///
+/// ```
+/// use leafgp::history::History;
+/// use leafgp_study::functions;
+/// use leafgp_study::plot::ParallelChart;
+///
+/// let place = tempfile::tempdir()?;
+/// let table = place.path().join("runs.csv");
+/// std::fs::write(&table, "x0,x1,objective\n1,2,3.5\n4,5,1.5\n")?;
+/// let problem = functions::find("branin")?.problem()?;
+/// let history = History::read(&table, &problem)?;
+/// let chart = ParallelChart { title: "branin".into(), problem: &problem, history: &history, best: 1 };
+/// assert!(chart.svg().starts_with("<svg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ParallelChart<'a> {
     /// Above the chart; may be empty.

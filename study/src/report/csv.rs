@@ -4,11 +4,7 @@ use std::fmt::Write;
 
 use super::data::Data;
 use super::tables::{Curve, Proofs, against, against_over_all, duels, finals, mean_ranks, proofs, times};
-use leafgp::problem::format_number;
-
-fn cell(x: f64) -> String {
-    if x.is_finite() { format_number(x) } else { String::new() }
-}
+use crate::page::cell;
 
 fn line(text: &mut String, cells: &[String]) {
     let _ = writeln!(text, "{}", cells.join(","));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::manifest::{CaseEntry, Manifest, ProblemEntry};
-use super::super::record::{RunHeader, RunRecord, StepRecord, mixed};
-use super::super::{StudyError, StudyFolder};
+use crate::error::StudyError;
+use crate::folder::StudyFolder;
+use crate::manifest::{CaseEntry, Manifest, ProblemEntry};
+use crate::record::{RunHeader, RunRecord};
+use crate::step::StepRecord;
 
 /// Everything a report is made of.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(super) struct Data {
 pub(super) struct CaseData {
     pub(super) problem: String,
     pub(super) method: String,
+    /// The relative gap at which a proof is complete.
+    pub(super) gap: f64,
     pub(super) runs: Vec<Run>,
 }
 
@@ -37,7 +41,7 @@ pub(super) struct Run {
 
 impl Data {
     pub(super) fn load(folder: &StudyFolder) -> Result<Self, StudyError> {
-        let manifest = folder.existing_manifest()?;
+        let manifest: Manifest = folder.existing_manifest()?;
         let mut cases = Vec::with_capacity(manifest.cases.len());
         for case in &manifest.cases {
             let problem = manifest.problem(&case.problem).ok_or_else(|| {
@@ -46,9 +50,10 @@ impl Data {
             })?;
             let mut runs = Vec::new();
             for &seed in &manifest.seeds {
-                runs.extend(load_run(folder, case, problem, seed)?);
+                runs.extend(load_run(folder, &manifest.header(case, seed), problem)?);
             }
-            cases.push(CaseData { problem: case.problem.clone(), method: case.method.clone(), runs });
+            let CaseEntry { problem, method, .. } = case.clone();
+            cases.push(CaseData { problem, method, gap: case.gap(), runs });
         }
         Ok(Self { manifest, cases })
     }
@@ -72,30 +77,26 @@ impl Data {
 /// A run, when it is complete.
 fn load_run(
     folder: &StudyFolder,
-    case: &CaseEntry,
+    header: &RunHeader,
     problem: &ProblemEntry,
-    seed: u64,
 ) -> Result<Option<Run>, StudyError> {
-    let path = folder.run_file(&case.problem, &case.method, seed);
-    let Some(record) = RunRecord::read(&path)? else { return Ok(None) };
-    let header = RunHeader::new(&case.problem, &case.method, seed, &case.fingerprint);
-    if record.header != header {
-        return Err(mixed(&path, &record.header, &header));
-    }
-    if record.steps.len() < problem.evaluations {
+    let Some(record) = RunRecord::<StepRecord>::read_of(&folder.file_of(header), header)? else {
+        return Ok(None);
+    };
+    let mut steps = record.records;
+    if steps.len() < problem.evaluations {
         return Ok(None);
     }
-    let mut steps = record.steps;
     steps.truncate(problem.evaluations);
-    let times = read_times(folder, case, seed);
+    let times = read_times(folder, header);
     let later = steps.iter().filter(|step| step.iteration > 0);
     let seconds = later.filter_map(|step| times.get(&step.evaluation).copied()).collect();
-    Ok(Some(Run { seed, sign: problem.sign(), initial: problem.initial, steps, seconds }))
+    Ok(Some(Run { seed: header.seed, sign: problem.sign(), initial: problem.initial, steps, seconds }))
 }
 
 /// Seconds of each proposal by evaluation; the last one counts. Times are a courtesy: what cannot be read is not there.
-fn read_times(folder: &StudyFolder, case: &CaseEntry, seed: u64) -> BTreeMap<usize, f64> {
-    let path = folder.timing_file(&case.problem, &case.method, seed);
+fn read_times(folder: &StudyFolder, header: &RunHeader) -> BTreeMap<usize, f64> {
+    let path = folder.timing_file(&header.problem, &header.method, header.seed);
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let entry = |line: &str| {
         let value: serde_json::Value = serde_json::from_str(line).ok()?;

@@ -2,16 +2,13 @@
 
 use std::fmt::Write;
 
-use super::ReportOptions;
 use super::data::Data;
+use super::options::ReportOptions;
 use super::tables::{
     Duel, against, against_over_all, duels, duels_over_all, finals, mean_ranks, proofs, times,
 };
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
-h1,h2,h3{line-height:1.2}table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
-th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:right}th:first-child,td:first-child,.text{text-align:left}\
-svg{max-width:100%;height:auto}.first{font-weight:bold}.note{color:#555}";
+use crate::escape::escape;
+use crate::page::{END, begin, digits, table};
 
 /// The page. `charts` are in the order of the problems.
 pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> String {
@@ -38,7 +35,7 @@ pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> S
         let _ = writeln!(
             text,
             "<p class=\"note\">{} {}{optimum}; {} first points, {} evaluations.</p>",
-            escape(&problem.goal),
+            problem.goal.as_str(),
             escape(&problem.objective),
             problem.initial,
             problem.evaluations
@@ -54,17 +51,6 @@ pub(super) fn page(data: &Data, charts: &[String], options: &ReportOptions) -> S
     text.push_str(END);
     text
 }
-
-/// The beginning of a page, its title as a headline.
-pub(crate) fn begin(title: &str) -> String {
-    let title = escape(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    )
-}
-
-/// The end of a page.
-pub(crate) const END: &str = "</body>\n</html>\n";
 
 fn overall(text: &mut String, data: &Data) {
     text.push_str("<h2>Over all problems</h2>\n");
@@ -148,10 +134,26 @@ fn proof_table(text: &mut String, data: &Data) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("<h2>Proofs</h2>\n<p class=\"note\">Steps whose acquisition was searched, and the share proved optimal to a relative gap of 1e-4.</p>\n");
+    let _ = writeln!(
+        text,
+        "<h2>Proofs</h2>\n<p class=\"note\">Steps whose acquisition was searched, and the share proved optimal to {}.</p>",
+        gaps(data)
+    );
     let header =
         ["problem", "method", "steps", "proved", "median gap", "largest gap", "median nodes", "most nodes"];
     table(text, &header, &rows, None);
+}
+
+/// The relative gaps of the cases with proofs, in words.
+fn gaps(data: &Data) -> String {
+    let gaps: Vec<f64> = proofs(data).into_iter().map(|row| row.gap).collect();
+    let (smallest, largest) =
+        gaps.iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &gap| (low.min(gap), high.max(gap)));
+    if smallest == largest {
+        format!("a relative gap of {smallest:e}")
+    } else {
+        format!("the relative gap of each one's settings, {smallest:e} to {largest:e}")
+    }
 }
 
 fn time_table(text: &mut String, data: &Data) {
@@ -170,51 +172,4 @@ fn time_table(text: &mut String, data: &Data) {
     text.push_str("<h2>Seconds a step</h2>\n<p class=\"note\">From one value to the next point, one thread, on the machines that made the runs.</p>\n");
     let header = ["problem", "method", "steps", "quartile", "median", "quartile", "largest", "total"];
     table(text, &header, &rows, None);
-}
-
-/// A table whose cells are text; `first` is the row to stress.
-pub(crate) fn table(text: &mut String, header: &[&str], rows: &[Vec<String>], first: Option<usize>) {
-    text.push_str("<table>\n<tr>");
-    for name in header {
-        let _ = write!(text, "<th>{name}</th>");
-    }
-    text.push_str("</tr>\n");
-    for (i, row) in rows.iter().enumerate() {
-        text.push_str(if first == Some(i) { "<tr class=\"first\">" } else { "<tr>" });
-        for cell in row {
-            let _ = write!(text, "<td>{}</td>", escape(cell));
-        }
-        text.push_str("</tr>\n");
-    }
-    text.push_str("</table>\n");
-}
-
-/// Six significant digits; a dash for what is missing.
-pub(crate) fn digits(x: f64) -> String {
-    if !x.is_finite() {
-        return "-".to_owned();
-    }
-    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
-        let decimals = (5 - x.abs().max(1e-3).log10().floor() as i32).clamp(0, 8) as usize;
-        let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-    } else {
-        format!("{x:.3e}")
-    }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{digits, escape};
-
-    #[test]
-    fn numbers_are_short_and_text_is_harmless() {
-        let shown = [0.0, 6059.714335, -1e-7, 12.5, f64::INFINITY].map(digits);
-        assert_eq!(shown, ["0", "6059.71", "-1.000e-7", "12.5", "-"]);
-        assert_eq!(escape("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
-    }
 }

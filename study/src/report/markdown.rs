@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::data::Data;
-use super::html::digits;
 use super::tables::{Final, finals};
+use crate::page::digits;
 
 /// Problems by methods: median, and the quartiles in brackets from good to bad; the best median of a problem is bold.
 pub(super) fn medians(data: &Data) -> String {

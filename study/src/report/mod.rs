@@ -2,37 +2,23 @@
 
 mod csv;
 mod data;
-pub(super) mod html;
+mod html;
 mod markdown;
+mod options;
 mod tables;
 
 use std::path::Path;
 
-use super::{StudyError, StudyFolder};
+use crate::error::StudyError;
+use crate::folder::StudyFolder;
 use crate::plot::{Band, BandChart};
 use leafgp::file::write_whole;
 use leafgp::problem::reading::hint;
 
+pub use options::{ReportOptions, ReportSummary};
+
 use data::Data;
 use tables::{Curve, curve};
-
-/// What a report covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportSummary {
-    /// Complete runs, which the report is about.
-    pub complete: usize,
-    /// All runs of the study.
-    pub planned: usize,
-}
-
-/// What a report shows beside the usual.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReportOptions {
-    /// The times of steps, the only part that differs when the same study is made again.
-    pub with_times: bool,
-    /// A method to which every other one is compared.
-    pub baseline: Option<String>,
-}
 
 /// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `proofs.csv`,
 /// `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.

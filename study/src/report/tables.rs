@@ -1,12 +1,9 @@
 //! The tables of a report: curves, final values, ranks, sign tests, proofs, times.
 
-use super::super::manifest::ProblemEntry;
-use super::super::record::StepRecord;
-use super::super::statistics::{Signs, quartiles, ranks};
 use super::data::{CaseData, Data, Run};
-
-/// Relative gap at which a step counts as proved.
-const PROVED_GAP: f64 = 1e-4;
+use crate::manifest::ProblemEntry;
+use crate::statistics::{Signs, quartiles, ranks};
+use crate::step::{ProofRecord, Status, StepRecord};
 
 /// Median and quartiles over seeds of the best feasible value, by iteration, in the objective's own direction. Values are infinite where too many runs have none.
 #[derive(Debug)]
@@ -45,7 +42,9 @@ pub(super) struct Duel {
 pub(super) struct Proofs {
     pub(super) problem: String,
     pub(super) method: String,
-    /// Steps of a model with a search, and those proved to a relative gap of 1e-4.
+    /// The relative gap at which a proof is complete.
+    pub(super) gap: f64,
+    /// Steps of a model with a search, and those proved to that gap.
     pub(super) steps: usize,
     pub(super) proved: usize,
     pub(super) median_gap: f64,
@@ -221,23 +220,24 @@ pub(super) fn mean_ranks(data: &Data) -> Vec<(String, f64, usize)> {
     data.manifest.methods.iter().map(|method| row(&method.name)).collect()
 }
 
-/// True when a step was proved to a relative gap of 1e-4, up to the rounding of the gap itself.
-fn is_proved(gap: Option<f64>) -> bool {
-    gap.is_some_and(|gap| gap <= PROVED_GAP * (1.0 + 1e-9))
+/// True when a step was proved to a relative gap, up to the rounding of the gap itself.
+fn is_proved(proof: &ProofRecord, gap: f64) -> bool {
+    proof.gap.is_some_and(|reached| reached <= gap * (1.0 + 1e-9))
 }
 
 impl Proofs {
     /// The proofs among some steps of a case.
     pub(super) fn of<'a>(case: &CaseData, steps: impl Iterator<Item = &'a StepRecord>) -> Self {
         let searched = steps.filter_map(|step| step.proof.as_ref());
-        let searched: Vec<_> = searched.filter(|proof| proof.status != "sampled").collect();
+        let searched: Vec<_> = searched.filter(|proof| proof.status != Status::Sampled).collect();
         let gaps: Vec<f64> = searched.iter().map(|proof| proof.gap.unwrap_or(f64::INFINITY)).collect();
         let nodes: Vec<f64> = searched.iter().map(|proof| proof.nodes as f64).collect();
         Self {
             problem: case.problem.clone(),
             method: case.method.clone(),
+            gap: case.gap,
             steps: searched.len(),
-            proved: searched.iter().filter(|proof| is_proved(proof.gap)).count(),
+            proved: searched.iter().filter(|proof| is_proved(proof, case.gap)).count(),
             median_gap: quartiles(&gaps)[1],
             largest_gap: gaps.iter().copied().fold(0.0, f64::max),
             median_nodes: quartiles(&nodes)[1],

@@ -146,6 +146,28 @@ fn every_way_to_break_the_conversation_is_told_with_the_runs_name_and_ends_the_p
 }
 
 #[test]
+fn two_answers_to_one_ask_are_noticed_and_the_run_is_never_complete() {
+    let answer = |between: &str| {
+        let again =
+            format!("0.5}}}}\";{between} echo '{{\"type\":\"point\",\"point\":{{\"x0\":9,\"x1\":9}}}}';;");
+        let text = SOUND.replace("0.5}}\";;", &again);
+        assert_ne!(text, SOUND);
+        text
+    };
+    // At every ask; at the last one alone, where no further ask can find it; and late, when the next ask is under way.
+    let (each, last, late) = (answer(""), answer(" [ $i -lt 4 ] ||"), answer(" sleep 0.2;"));
+    for (name, text) in [("each", each), ("last", last), ("late", late)] {
+        let study = Study::new();
+        let text = script(&study, &text, "timeout = 20");
+        let summary = study.run(&text, "out", 1, None);
+        let [(run, message)] = summary.failed.as_slice() else { panic!("{name}: {summary:?}") };
+        assert!(run == "branin/peer/5" && message.contains("before it was asked"), "{name}: {message}");
+        assert!(message.contains("one answer to each"), "{name}: {message}");
+        assert!(study.steps("out", "branin", "peer", 5).len() < 6, "{name}");
+    }
+}
+
+#[test]
 fn points_on_the_edge_of_rounding_are_moved_and_tables_take_the_nearest_row() {
     let study = Study::new();
     study.write("t.csv", "x,n,y\n0,1,5\n1,2,3\n2,3,1\n5,9,4\n");

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod external;
+mod format_1;
 mod methods;
 mod report;
 mod reproducible;

@@ -1,7 +1,7 @@
 //! What methods do: common first points, penalties, tables, settings.
 
 use leafgp::problem::PointChoice;
-use leafgp_study::{ConstraintHandling, MethodKind, Source};
+use leafgp_study::{ConstraintHandling, MethodKind, Source, Status};
 
 use crate::support::{SMALL, Study};
 
@@ -55,11 +55,11 @@ fn records_say_what_was_measured_told_and_proved() {
                 (_, Some(_)) if step.iteration == 0 => panic!("first points have no model"),
                 ("feas-random", proof) => assert_eq!(proof, None),
                 ("leaf-gp", Some(proof)) => {
-                    assert_eq!(proof.status, "optimal");
+                    assert_eq!(proof.status, Status::Optimal);
                     assert!(proof.gap.unwrap() <= 1e-4 && proof.bound.unwrap() <= proof.acquisition);
                 }
                 (_, Some(proof)) => {
-                    assert_eq!((proof.status.as_str(), proof.nodes, proof.bound), ("sampled", 50, None));
+                    assert_eq!((proof.status, proof.nodes, proof.bound), (Status::Sampled, 50, None));
                 }
                 // Three rows are too few for a split between bins of three.
                 (_, None) => assert!(step.evaluation <= 6, "{method}: {step:?}"),
@@ -122,7 +122,7 @@ fn a_table_is_a_black_box_of_its_distinct_eligible_rows() {
             if method == "leaf-gp" {
                 for step in &steps[3..] {
                     let proof = step.proof.as_ref().unwrap();
-                    assert_eq!((proof.status.as_str(), proof.gap), ("optimal", Some(0.0)));
+                    assert_eq!((proof.status, proof.gap), (Status::Optimal, Some(0.0)));
                     assert_eq!(proof.nodes as usize, 8 - step.evaluation, "all rows left were compared");
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use leafgp_study::{ReportOptions, StudyError, merge, report};
+use leafgp_study::{ReportOptions, Status, StudyError, merge, report};
 
 use crate::support::{SMALL, Study, files, runs};
 
@@ -147,12 +147,49 @@ fn the_share_of_proved_steps_is_counted() {
         let cells: Vec<&str> = line.split(',').collect();
         assert_eq!((cells[1], cells[2]), (method, "12"));
         let steps = [1, 2].map(|seed| study.steps("out", "rastrigin", method, seed)).concat();
-        let proved = steps.iter().filter_map(|s| s.proof.as_ref()).filter(|p| p.status == "optimal").count();
+        let proved =
+            steps.iter().filter_map(|s| s.proof.as_ref()).filter(|p| p.status == Status::Optimal).count();
         assert_eq!(cells[3], proved.to_string());
     }
     assert!(proofs.lines().nth(1).unwrap().contains("rastrigin,full,12,12,1,"), "{proofs}");
     let by_step = fs::read_to_string(study.path("report/proof_steps.csv")).unwrap();
     assert_eq!(by_step.lines().count(), 1 + 2 * 6, "{by_step}");
+}
+
+/// Whether a step is proved depends on the gap that its case was made with.
+#[test]
+fn a_step_is_proved_to_the_gap_of_its_own_settings() {
+    let study = Study::new();
+    let text = "name = \"p\"\niterations = 2\ninitial = 5\nseeds = [1]\n[[problem]]\nfunction = \"branin\"\n\
+                [[method]]\nname = \"loose\"\nkind = \"leaf-gp\"\nsettings = { solver = { gap = 1e-2 } }\n\
+                [[method]]\nname = \"tight\"\nkind = \"leaf-gp\"\nsettings = { solver = { gap = 1e-6 } }\n\
+                [[method]]\nname = \"usual\"\nkind = \"leaf-gp\"\n";
+    study.run(text, "out", 1, None);
+    // Gaps written by hand: reached and missed.
+    for (method, gaps) in [("loose", [5e-3, 2e-2]), ("tight", [5e-5, 5e-7]), ("usual", [1e-4, 5e-3])] {
+        let file = study.out("out").run_file("branin", method, 1);
+        let mut lines: Vec<String> = fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+        for (line, gap) in lines[6..].iter_mut().zip(gaps) {
+            let mut step: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(step["proof"].is_object(), "{step}");
+            step["proof"]["gap"] = serde_json::json!(gap);
+            *line = step.to_string();
+        }
+        fs::write(&file, lines.join("\n") + "\n").unwrap();
+    }
+    report(&study.out("out"), &study.path("report"), &ReportOptions::default()).unwrap();
+    let proofs = fs::read_to_string(study.path("report/proofs.csv")).unwrap();
+    let counts: Vec<String> =
+        proofs.lines().skip(1).map(|line| line.split(',').take(4).collect::<Vec<_>>().join(",")).collect();
+    assert_eq!(counts, ["branin,loose,2,1", "branin,tight,2,1", "branin,usual,2,1"], "{proofs}");
+    let by_step = fs::read_to_string(study.path("report/proof_steps.csv")).unwrap();
+    for row in
+        ["loose,1,1,1,", "loose,2,1,0,", "tight,1,1,0,", "tight,2,1,1,", "usual,1,1,1,", "usual,2,1,0,"]
+    {
+        assert!(by_step.contains(row), "{row}: {by_step}");
+    }
+    let page = fs::read_to_string(study.path("report/report.html")).unwrap();
+    assert!(page.contains("the relative gap of each one's settings, 1e-6 to 1e-2"), "{page}");
 }
 
 #[test]

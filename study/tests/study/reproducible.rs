@@ -104,6 +104,32 @@ fn results_of_other_settings_are_not_mixed() {
 }
 
 #[test]
+fn a_file_of_another_set_up_is_refused_as_it_is() {
+    let study = Study::new();
+    study.run(SMALL, "out", 1, None);
+    let file = study.out("out").run_file("branin", "rnd", 7);
+    let whole = fs::read(&file).unwrap();
+    let other = study.spec(&SMALL.replace("lambda = 10", "lambda = 100"));
+    let refused = |content: &[u8], part: &str| {
+        fs::write(&file, content).unwrap();
+        let error = run(&other, &study.out("out"), &RunOptions::default(), &|_| {}).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+        assert_eq!(fs::read(&file).unwrap(), content, "a refused file is not touched");
+    };
+    refused(&whole[..whole.len() - 9], "results are not mixed");
+    // Not even a whole first line, but another one's.
+    let line = whole.iter().position(|&b| b == b'\n').unwrap();
+    refused(&whole[..line - 5], "the first line is no run's");
+    refused(b"minutes of the meeting", "the first line is no run's");
+    // What a crash makes of this run's first line is repaired.
+    for crashed in [&b"\0\0\0"[..], &[&whole[..9], b"\0\0"].concat()] {
+        fs::write(&file, crashed).unwrap();
+        study.run(SMALL, "out", 1, None);
+        assert_eq!(fs::read(&file).unwrap(), whole);
+    }
+}
+
+#[test]
 fn a_run_that_another_process_is_at_is_left_to_it() {
     let study = Study::new();
     let path = study.out("out").run_file("g6", "leaf-gp", 8);

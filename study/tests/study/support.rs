@@ -83,7 +83,7 @@ impl Study {
 
     pub(crate) fn steps(&self, out: &str, problem: &str, method: &str, seed: u64) -> Vec<StepRecord> {
         let path = self.out(out).run_file(problem, method, seed);
-        RunRecord::read(&path).unwrap().expect("the run exists").steps
+        RunRecord::read(&path).unwrap().expect("the run exists").records
     }
 }
 

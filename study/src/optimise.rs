@@ -7,77 +7,96 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::black_box::{BlackBox, Judged, without_constraints};
+use super::error::StudyError;
 use super::external::External;
+use super::folder::StudyFolder;
 use super::initial::initial_points;
+use super::interrupt;
+use super::manifest::Manifest;
 use super::propose::{Proposal, propose};
-use super::record::{RunFile, RunHeader, StepRecord};
-use super::runner::Event;
+use super::record::RunHeader;
+use super::run_file::RunFile;
 use super::spec::{ConstraintHandling, MethodKind, RunId, Source, Spec};
-use super::{StudyError, StudyFolder};
+use super::step::StepRecord;
+use super::study::{Ended, Study};
+use super::study_manifest::PlannedRun;
 use leafgp::engine::{Context, Evaluation, Optimizer};
 use leafgp::history::Outcome;
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Ended {
-    /// It is complete, with this best feasible value.
-    Complete {
-        /// In the objective's units.
-        best: Option<f64>,
-    },
-    /// The user stopped it.
-    Interrupted,
-    /// Another process is at it.
-    Busy,
-}
+impl Study for Spec {
+    type Manifest = Manifest;
+    type Run = RunId;
 
-/// Makes or continues a run.
-pub(super) fn run_one(
-    spec: &Spec,
-    run: RunId,
-    folder: &StudyFolder,
-    context: &Context,
-    on_event: &(dyn Fn(&Event<'_>) + Sync),
-) -> Result<Ended, StudyError> {
-    let (problem, method) = spec.parts(run.case);
-    let header = RunHeader::new(&problem.name, &method.name, run.seed, &spec.cases[run.case].fingerprint);
-    let path = folder.run_file(&problem.name, &method.name, run.seed);
-    let Some((mut file, steps)) = RunFile::open(&path, &header)? else { return Ok(Ended::Busy) };
-    let mut state = State::new(spec, run, context, &path, steps)?;
-    let mut times = Times::new(folder.timing_file(&problem.name, &method.name, run.seed));
-    while state.steps.len() < problem.evaluations() {
-        if context.is_interrupted() {
-            return Ok(Ended::Interrupted);
+    fn runs(&self) -> Vec<RunId> {
+        self.runs()
+    }
+
+    fn planned(&self, run: RunId) -> PlannedRun {
+        let (problem, method) = self.parts(run.case);
+        let fingerprint = &self.cases[run.case].fingerprint;
+        let header = RunHeader::new(&problem.name, &method.name, run.seed, fingerprint);
+        PlannedRun { header, records: problem.evaluations() }
+    }
+
+    /// The folder must be new or hold a study of the same name; what it holds beside this one's runs stays.
+    fn manifest_after(&self, known: Option<&Manifest>) -> Result<Manifest, String> {
+        match known {
+            Some(known) if known.name != self.name => {
+                Err(format!("the folder holds the study {:?}, the spec is {:?}", known.name, self.name))
+            }
+            _ => Ok(Manifest::new(self)),
         }
-        let started = Instant::now();
-        let proposal = match state.next_point() {
-            // An interrupted search gives a worse point or none: neither is the run's.
-            _ if context.is_interrupted() => return Ok(Ended::Interrupted),
-            proposal => proposal?,
-        };
-        let proposed = started.elapsed();
-        let (value, failure) = match state.black_box.evaluate(&proposal.point) {
-            Evaluation::Value(value) => (Some(value), None),
-            Evaluation::Failed(why) => (None, Some(why)),
-            Evaluation::Interrupted => return Ok(Ended::Interrupted),
-        };
-        let evaluated = started.elapsed() - proposed;
-        let judged = state.black_box.judge(&proposal.point, value);
-        let step = state.record(proposal, &judged)?;
-        file.append(&step)?;
-        times.append(&json!({
-            "evaluation": step.evaluation,
-            "propose_seconds": proposed.as_secs_f64(),
-            "evaluate_seconds": evaluated.as_secs_f64(),
-            "failure": failure,
-        }));
-        on_event(&Event::Step { run, step: &step });
-        state.steps.push(step);
     }
-    if let Some(process) = state.process.take() {
-        process.finish();
+
+    fn go_on(
+        &self,
+        run: RunId,
+        folder: &StudyFolder,
+        file: &mut RunFile<StepRecord>,
+        context: &Context,
+        on_record: &dyn Fn(&StepRecord),
+    ) -> Result<Ended, StudyError> {
+        let (problem, method) = self.parts(run.case);
+        let interrupted = || interrupt::is_raised(context.interrupt.as_ref());
+        let mut state = State::new(self, run, context, file.path(), file.records())?;
+        let mut times = Times::new(folder.timing_file(&problem.name, &method.name, run.seed));
+        while state.steps.len() < problem.evaluations() {
+            if interrupted() {
+                return Ok(Ended::Interrupted);
+            }
+            let started = Instant::now();
+            let proposal = match state.next_point() {
+                // An interrupted search gives a worse point or none: neither is the run's.
+                _ if interrupted() => return Ok(Ended::Interrupted),
+                proposal => proposal?,
+            };
+            let proposed = started.elapsed();
+            let (value, failure) = match state.black_box.evaluate(&proposal.point) {
+                Evaluation::Value(value) => (Some(value), None),
+                Evaluation::Failed(why) => (None, Some(why)),
+                Evaluation::Interrupted => return Ok(Ended::Interrupted),
+            };
+            let evaluated = started.elapsed() - proposed;
+            let judged = state.black_box.judge(&proposal.point, value);
+            let step = state.record(proposal, &judged)?;
+            if step.evaluation == problem.evaluations()
+                && let Some(process) = state.process.take()
+            {
+                // Before the last record: a run whose conversation was broken is never complete.
+                process.finish()?;
+            }
+            file.append(step.clone())?;
+            times.append(&json!({
+                "evaluation": step.evaluation,
+                "propose_seconds": proposed.as_secs_f64(),
+                "evaluate_seconds": evaluated.as_secs_f64(),
+                "failure": failure,
+            }));
+            on_record(&step);
+            state.steps.push(step);
+        }
+        Ok(Ended::Complete)
     }
-    Ok(Ended::Complete { best: state.steps.last().and_then(|step| step.best) })
 }
 
 /// A run under way.
@@ -101,7 +120,7 @@ impl<'a> State<'a> {
         run: RunId,
         context: &'a Context,
         path: &Path,
-        steps: Vec<StepRecord>,
+        steps: &[StepRecord],
     ) -> Result<Self, StudyError> {
         let (problem, method) = spec.parts(run.case);
         let view = match method.constraints {
@@ -130,7 +149,7 @@ impl<'a> State<'a> {
             })?;
             let judged = state.black_box.judge(&point, step.value);
             state.tell(&point, &judged)?;
-            state.steps.push(step);
+            state.steps.push(step.clone());
         }
         Ok(state)
     }
