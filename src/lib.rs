@@ -13,6 +13,7 @@ pub mod history;
 pub mod instance;
 pub mod plot;
 pub mod problem;
+pub mod smooth;
 pub mod study;
 pub mod table;
 
