@@ -69,6 +69,10 @@ impl Axis {
         }
     }
 
+    pub(super) fn is_log(&self) -> bool {
+        matches!(self.kind, AxisKind::Number { log: true, .. })
+    }
+
     pub(super) fn is_category(&self) -> bool {
         self.kind == AxisKind::Category
     }

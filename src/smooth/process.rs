@@ -330,7 +330,7 @@ mod tests {
     use super::super::testing::{coordinates, table};
     use super::{Evaluator, SmoothProcess};
     use crate::Table;
-    use crate::smooth::{Coordinates, KernelKind, KernelParameters, SmoothError, SmoothSettings};
+    use crate::smooth::{Coordinates, KernelKind, SmoothError, SmoothSettings};
     use leafgp_solver::Domain;
 
     const KINDS: [KernelKind; 2] = [KernelKind::AdditiveAndJoint, KernelKind::Joint];

@@ -1,0 +1,271 @@
+//! From any point to a feasible one near it, by repeated projection onto the linearised constraints.
+//!
+//! Only amounts of violated constraints are known, so a constraint is met when it is violated first: its slopes are taken by differences, and the row that
+//! follows stays for the rest of the repair. Each step is the point nearest to the *target* (not to the last point) that satisfies all rows so far: on linear
+//! constraints that is the exact projection, vertices included, and a gradient step followed by a repair is a step of projected gradients.
+
+use leafgp_solver::constraints::{Tolerance, Violation};
+use leafgp_solver::qp::{Qp, Status};
+
+use super::space::{Choice, Space};
+
+const ITERATIONS: usize = 12;
+/// Step of the differences, in coordinates.
+const DIFFERENCE: f64 = 1e-7;
+/// No coordinate moves further in one step.
+const LONGEST: f64 = 0.5;
+/// Nearer than this a row aims inside, against rounding; further away at the edge itself.
+const NEAR: f64 = 1e-9;
+
+/// How far apart two points are, for a projection: `d' W d` over the reals.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Metric<'a> {
+    Diagonal(&'a [f64]),
+    /// `[reals, reals]`.
+    Dense(&'a [f64]),
+}
+
+/// A linearised constraint: `slopes . u <= right`, or `=`; the slopes have length 1.
+#[derive(Clone, Debug)]
+struct Row {
+    constraint: usize,
+    slopes: Vec<f64>,
+    right: f64,
+}
+
+/// Work space of repairs in one space.
+#[derive(Debug)]
+pub(super) struct Repair<'s, 'a> {
+    space: &'s Space<'a>,
+    /// The coordinates of reals.
+    reals: Vec<usize>,
+    qp: Qp,
+    rows: Vec<Row>,
+    /// Constraints that were met from both sides: equalities.
+    equality: Vec<bool>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl<'s, 'a> Repair<'s, 'a> {
+    pub(super) fn new(space: &'s Space<'a>) -> Self {
+        let reals: Vec<usize> =
+            (0..space.n_coordinates()).filter(|&j| matches!(space.choices[j], Choice::Real { .. })).collect();
+        Self {
+            space,
+            qp: Qp::new(reals.len()),
+            reals,
+            rows: Vec::new(),
+            equality: vec![false; space.constraints.len()],
+            lower: Vec::new(),
+            upper: Vec::new(),
+        }
+    }
+
+    /// The coordinates of reals, in the order of metrics.
+    pub(super) fn reals(&self) -> &[usize] {
+        &self.reals
+    }
+
+    /// Whether a constraint was seen to be an equality.
+    pub(super) fn is_equality(&self, constraint: usize) -> bool {
+        self.equality[constraint]
+    }
+
+    /// A feasible point of the region near `target` that differs from it, discrete variables moved into the region, in reals alone; `held` reals (by
+    /// coordinate) keep the target's value. `None` when none is found.
+    pub(super) fn nearest(&mut self, target: &[f64], metric: Metric<'_>, held: &[usize]) -> Option<Vec<f64>> {
+        let x = self.space.clamp(target);
+        if self.space.is_feasible(&x) {
+            return Some(x);
+        }
+        let goal = self.values(&x);
+        let free = self.free(&x, held);
+        self.rows.clear();
+        self.run(x, &goal, metric, &free)
+    }
+
+    /// The feasible point nearest to `goal`, coordinates of the reals that may lie anywhere, that has the discrete values of `x`, a point of the region.
+    pub(super) fn towards(&mut self, x: &[f64], goal: &[f64], metric: Metric<'_>) -> Option<Vec<f64>> {
+        let mut x = x.to_vec();
+        let free = self.free(&x, &[]);
+        let here = self.values(&x);
+        self.rows.clear();
+        self.bound(&here, goal, &free);
+        let to = self.project(goal, metric, 0)?;
+        self.place(&mut x, &to, &free);
+        if self.space.is_feasible(&x) {
+            return Some(x);
+        }
+        self.run(x, goal, metric, &free)
+    }
+
+    fn free(&self, x: &[f64], held: &[usize]) -> Vec<bool> {
+        let space = self.space;
+        let is_free = |j: &usize| !held.contains(j) && space.constraints.is_active(space.variable(*j), x);
+        self.reals.iter().map(is_free).collect()
+    }
+
+    fn place(&self, x: &mut [f64], to: &[f64], free: &[bool]) {
+        for (r, &j) in self.reals.iter().enumerate() {
+            if free[r] {
+                x[self.space.variable(j)] = self.space.real_value(j, to[r]);
+            }
+        }
+        self.space.constraints.deactivate(x);
+    }
+
+    fn run(&mut self, mut x: Vec<f64>, goal: &[f64], metric: Metric<'_>, free: &[bool]) -> Option<Vec<f64>> {
+        for iteration in 0..ITERATIONS {
+            let here = self.values(&x);
+            let violations = self.space.constraints.violations(&x, Tolerance::Produce);
+            self.linearise(&x, &here, &violations, free, iteration)?;
+            self.bound(&here, goal, free);
+            let mut to = self.project(goal, metric, 0);
+            if to.is_none() {
+                // Rows from far away may be wrong here, and the target out of reach: what is violated now, from here.
+                let old = self.rows.len()
+                    - self
+                        .rows
+                        .iter()
+                        .rev()
+                        .take_while(|row| violations.iter().any(|v| v.constraint == row.constraint))
+                        .count();
+                self.bound(&here, &here, free);
+                to = self.project(&here, metric, old);
+                self.rows.drain(..old);
+            }
+            let to = to?;
+            self.place(&mut x, &to, free);
+            if self.space.is_feasible(&x) {
+                return Some(x);
+            }
+            if !self.space.region.contains(&x) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Coordinates of the reals.
+    pub(super) fn values(&self, x: &[f64]) -> Vec<f64> {
+        let axes = self.space.coordinates.axes();
+        self.reals.iter().map(|&j| axes[j].coordinate(x[axes[j].variable])).collect()
+    }
+
+    /// The box of the next step.
+    fn bound(&mut self, here: &[f64], goal: &[f64], free: &[bool]) {
+        self.lower.clear();
+        self.upper.clear();
+        for (r, &j) in self.reals.iter().enumerate() {
+            let (lower, upper) = match self.space.choices[j] {
+                Choice::Real { lower, upper } if free[r] => {
+                    ((here[r] - LONGEST).min(goal[r]).max(lower), (here[r] + LONGEST).max(goal[r]).min(upper))
+                }
+                _ => (here[r], here[r]),
+            };
+            self.lower.push(lower);
+            self.upper.push(upper.max(lower));
+        }
+    }
+
+    /// Adds or renews the rows of the violated constraints, which then come last. `None` when nothing can be done about one.
+    fn linearise(
+        &mut self,
+        x: &[f64],
+        here: &[f64],
+        violations: &[Violation],
+        free: &[bool],
+        iteration: usize,
+    ) -> Option<()> {
+        if !violations.iter().any(|v| v.amount.is_finite()) {
+            return None;
+        }
+        let slopes = self.slopes(x, here, violations, free);
+        for (violation, mut slopes) in violations.iter().zip(slopes) {
+            if !violation.amount.is_finite() {
+                continue;
+            }
+            let length = slopes.iter().map(|s| s * s).sum::<f64>().sqrt();
+            if !(length > 0.0 && length.is_finite()) {
+                return None;
+            }
+            slopes.iter_mut().for_each(|s| *s /= length);
+            let distance = violation.amount / length;
+            let c = violation.constraint;
+            if let Some(k) = self.rows.iter().position(|row| row.constraint == c) {
+                let old = self.rows.remove(k);
+                let cosine: f64 = old.slopes.iter().zip(&slopes).map(|(a, b)| a * b).sum();
+                self.equality[c] |= cosine < -0.5;
+            }
+            let at: f64 = slopes.iter().zip(here).map(|(s, u)| s * u).sum();
+            let inside = if self.equality[c] || distance > NEAR {
+                0.0
+            } else {
+                4.0 * distance + 1e-16 * 10f64.powi(iteration as i32)
+            };
+            self.rows.push(Row { constraint: c, right: at - distance - inside, slopes });
+        }
+        Some(())
+    }
+
+    /// Slopes of the amounts, one vector over the reals a violation.
+    fn slopes(&self, x: &[f64], here: &[f64], violations: &[Violation], free: &[bool]) -> Vec<Vec<f64>> {
+        let mut slopes = vec![vec![0.0; self.reals.len()]; violations.len()];
+        let mut moved = x.to_vec();
+        let axes = self.space.coordinates.axes();
+        for (r, &j) in self.reals.iter().enumerate() {
+            if !free[r] {
+                continue;
+            }
+            let axis = &axes[j];
+            let v = axis.variable;
+            let mut pending: Vec<usize> =
+                (0..violations.len()).filter(|&c| violations[c].amount.is_finite()).collect();
+            // An amount is cut off at 0 and bent at an equality: the side on which it grows tells the slope, however small it is.
+            for by in [DIFFERENCE, -DIFFERENCE] {
+                let u = here[r] + by;
+                if pending.is_empty() || !(0.0..=1.0).contains(&u) {
+                    continue;
+                }
+                moved[v] = axis.value(u);
+                let step = axis.coordinate(moved[v]) - here[r];
+                let there = self.space.constraints.violations(&moved, Tolerance::Produce);
+                pending.retain(|&c| {
+                    let found = there.iter().find(|w| w.constraint == violations[c].constraint);
+                    let amount = found.map_or(0.0, |w| w.amount);
+                    let change = amount - violations[c].amount;
+                    if !change.is_finite() || step == 0.0 {
+                        return true;
+                    }
+                    let grows = change >= 0.0;
+                    if grows || slopes[c][r] == 0.0 {
+                        slopes[c][r] = change / step;
+                    }
+                    !grows
+                });
+            }
+            moved[v] = x[v];
+        }
+        slopes
+    }
+
+    /// The point of the box nearest to `goal` that satisfies the rows from `first` on.
+    fn project(&mut self, goal: &[f64], metric: Metric<'_>, first: usize) -> Option<Vec<f64>> {
+        self.qp.reset(self.reals.len());
+        self.qp.set_box(&self.lower, &self.upper);
+        self.qp.set_target(goal);
+        match metric {
+            Metric::Diagonal(weights) => self.qp.set_diagonal_metric(weights),
+            Metric::Dense(matrix) => self.qp.set_dense_metric(matrix),
+        }
+        for row in &self.rows[first..] {
+            if self.equality[row.constraint] {
+                self.qp.push_eq(&row.slopes, row.right);
+            } else {
+                self.qp.push_le(&row.slopes, row.right);
+            }
+        }
+        (self.qp.solve() == Ok(Status::Optimal)).then(|| self.qp.x().to_vec())
+    }
+}
