@@ -15,7 +15,7 @@ const DIFFERENCE: f64 = 1e-7;
 /// No coordinate moves further in one step.
 const LONGEST: f64 = 0.5;
 /// Nearer than this a row aims inside, against rounding; further away at the edge itself.
-const NEAR: f64 = 1e-9;
+const NEAR: f64 = 1e-12;
 
 /// How far apart two points are, for a projection: `d' W d` over the reals.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,14 @@ struct Row {
     right: f64,
 }
 
+/// On how many sides a constraint is violated. An equality has two, and a projection must stay on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sides {
+    Unknown,
+    One,
+    Both,
+}
+
 /// Work space of repairs in one space.
 #[derive(Debug)]
 pub(super) struct Repair<'s, 'a> {
@@ -41,8 +49,8 @@ pub(super) struct Repair<'s, 'a> {
     reals: Vec<usize>,
     qp: Qp,
     rows: Vec<Row>,
-    /// Constraints that were met from both sides: equalities.
-    equality: Vec<bool>,
+    /// What is known of each constraint.
+    sides: Vec<Sides>,
     lower: Vec<f64>,
     upper: Vec<f64>,
 }
@@ -56,7 +64,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             qp: Qp::new(reals.len()),
             reals,
             rows: Vec::new(),
-            equality: vec![false; space.constraints.len()],
+            sides: vec![Sides::Unknown; space.constraints.len()],
             lower: Vec::new(),
             upper: Vec::new(),
         }
@@ -69,7 +77,7 @@ impl<'s, 'a> Repair<'s, 'a> {
 
     /// Whether a constraint was seen to be an equality.
     pub(super) fn is_equality(&self, constraint: usize) -> bool {
-        self.equality[constraint]
+        self.sides[constraint] == Sides::Both
     }
 
     /// A feasible point of the region near `target` that differs from it, discrete variables moved into the region, in reals alone; `held` reals (by
@@ -196,10 +204,15 @@ impl<'s, 'a> Repair<'s, 'a> {
             if let Some(k) = self.rows.iter().position(|row| row.constraint == c) {
                 let old = self.rows.remove(k);
                 let cosine: f64 = old.slopes.iter().zip(&slopes).map(|(a, b)| a * b).sum();
-                self.equality[c] |= cosine < -0.5;
+                if cosine < -0.5 {
+                    self.sides[c] = Sides::Both;
+                }
             }
             let at: f64 = slopes.iter().zip(here).map(|(s, u)| s * u).sum();
-            let inside = if self.equality[c] || distance > NEAR {
+            if self.sides[c] == Sides::Unknown {
+                self.sides[c] = self.look_beyond(x, here, violation, &slopes, distance);
+            }
+            let inside = if self.is_equality(c) || distance > NEAR {
                 0.0
             } else {
                 4.0 * distance + 1e-16 * 10f64.powi(iteration as i32)
@@ -207,6 +220,30 @@ impl<'s, 'a> Repair<'s, 'a> {
             self.rows.push(Row { constraint: c, right: at - distance - inside, slopes });
         }
         Some(())
+    }
+
+    /// Whether a constraint is violated again on the other side of its edge, a little or as far away as here.
+    fn look_beyond(&self, x: &[f64], here: &[f64], violation: &Violation, slopes: &[f64], distance: f64) -> Sides {
+        let axes = self.space.coordinates.axes();
+        let mut moved = x.to_vec();
+        for beyond in [1.0, 0.1, 1e-3] {
+            let mut is_inside = true;
+            for (r, &j) in self.reals.iter().enumerate() {
+                let u = here[r] - (1.0 + beyond) * distance * slopes[r];
+                is_inside &= slopes[r] == 0.0 || (0.0..=1.0).contains(&u);
+                moved[axes[j].variable] = if slopes[r] == 0.0 { x[axes[j].variable] } else { axes[j].value(u) };
+            }
+            if !is_inside {
+                continue;
+            }
+            let there = self.space.constraints.violations(&moved, Tolerance::Produce);
+            let Some(found) = there.iter().find(|w| w.constraint == violation.constraint) else { return Sides::One };
+            let expected = beyond * violation.amount;
+            if found.amount > 0.5 * expected && found.amount < 2.0 * expected {
+                return Sides::Both;
+            }
+        }
+        Sides::Unknown
     }
 
     /// Slopes of the amounts, one vector over the reals a violation.
@@ -260,7 +297,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             Metric::Dense(matrix) => self.qp.set_dense_metric(matrix),
         }
         for row in &self.rows[first..] {
-            if self.equality[row.constraint] {
+            if self.is_equality(row.constraint) {
                 self.qp.push_eq(&row.slopes, row.right);
             } else {
                 self.qp.push_le(&row.slopes, row.right);

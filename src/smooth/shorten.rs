@@ -8,7 +8,7 @@ use super::space::Choice;
 /// How far a real may move, as a share of its range.
 const REACH: f64 = 1e-6;
 /// The same for a real at the edge of a constraint it is meant to touch: only rounding errors go.
-const REACH_AT_EDGE: f64 = 1e-12;
+const REACH_AT_EDGE: f64 = 1e-10;
 /// The acquisition may rise by this share of its magnitude, at least 1.
 const LOSS: f64 = 1e-6;
 /// Most decimals tried.
