@@ -14,6 +14,8 @@ const ITERATIONS: usize = 12;
 const DIFFERENCE: f64 = 1e-7;
 /// No coordinate moves further in one step.
 const LONGEST: f64 = 0.5;
+/// A violation that shrank to this share keeps the slopes it was treated with.
+const CHORD: f64 = 0.1;
 /// Nearer than this a row aims inside, against rounding; further away at the edge itself.
 const NEAR: f64 = 1e-12;
 
@@ -31,6 +33,9 @@ struct Row {
     constraint: usize,
     slopes: Vec<f64>,
     right: f64,
+    /// The amount of the violation it was made for, and its slope along `slopes`.
+    amount: f64,
+    length: f64,
 }
 
 /// On how many sides a constraint is violated. An equality has two, and a projection must stay on it.
@@ -189,25 +194,37 @@ impl<'s, 'a> Repair<'s, 'a> {
         if !violations.iter().any(|v| v.amount.is_finite()) {
             return None;
         }
-        let slopes = self.slopes(x, here, violations, free);
-        for (violation, mut slopes) in violations.iter().zip(slopes) {
-            if !violation.amount.is_finite() {
-                continue;
+        let finite = violations.iter().filter(|v| v.amount.is_finite());
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for violation in finite {
+            let k = self.rows.iter().position(|row| row.constraint == violation.constraint);
+            match k.map(|k| self.rows.remove(k)) {
+                // The old slopes served well: differences are the dearer part.
+                Some(row) if violation.amount <= CHORD * row.amount => {
+                    known.push((violation, row.slopes, row.length))
+                }
+                old => unknown.push((violation, old)),
             }
+        }
+        let measured: Vec<&Violation> = unknown.iter().map(|(violation, _)| *violation).collect();
+        let slopes = self.slopes(x, here, &measured, free);
+        for ((violation, old), mut slopes) in unknown.into_iter().zip(slopes) {
             let length = slopes.iter().map(|s| s * s).sum::<f64>().sqrt();
             if !(length > 0.0 && length.is_finite()) {
                 return None;
             }
             slopes.iter_mut().for_each(|s| *s /= length);
-            let distance = violation.amount / length;
-            let c = violation.constraint;
-            if let Some(k) = self.rows.iter().position(|row| row.constraint == c) {
-                let old = self.rows.remove(k);
+            if let Some(old) = old {
                 let cosine: f64 = old.slopes.iter().zip(&slopes).map(|(a, b)| a * b).sum();
                 if cosine < -0.5 {
-                    self.sides[c] = Sides::Both;
+                    self.sides[violation.constraint] = Sides::Both;
                 }
             }
+            known.push((violation, slopes, length));
+        }
+        for (violation, slopes, length) in known {
+            let distance = violation.amount / length;
+            let c = violation.constraint;
             let at: f64 = slopes.iter().zip(here).map(|(s, u)| s * u).sum();
             if self.sides[c] == Sides::Unknown {
                 self.sides[c] = self.look_beyond(x, here, violation, &slopes, distance);
@@ -217,13 +234,21 @@ impl<'s, 'a> Repair<'s, 'a> {
             } else {
                 4.0 * distance + 1e-16 * 10f64.powi(iteration as i32)
             };
-            self.rows.push(Row { constraint: c, right: at - distance - inside, slopes });
+            let right = at - distance - inside;
+            self.rows.push(Row { constraint: c, right, amount: violation.amount, length, slopes });
         }
         Some(())
     }
 
     /// Whether a constraint is violated again on the other side of its edge, a little or as far away as here.
-    fn look_beyond(&self, x: &[f64], here: &[f64], violation: &Violation, slopes: &[f64], distance: f64) -> Sides {
+    fn look_beyond(
+        &self,
+        x: &[f64],
+        here: &[f64],
+        violation: &Violation,
+        slopes: &[f64],
+        distance: f64,
+    ) -> Sides {
         let axes = self.space.coordinates.axes();
         let mut moved = x.to_vec();
         for beyond in [1.0, 0.1, 1e-3] {
@@ -231,13 +256,16 @@ impl<'s, 'a> Repair<'s, 'a> {
             for (r, &j) in self.reals.iter().enumerate() {
                 let u = here[r] - (1.0 + beyond) * distance * slopes[r];
                 is_inside &= slopes[r] == 0.0 || (0.0..=1.0).contains(&u);
-                moved[axes[j].variable] = if slopes[r] == 0.0 { x[axes[j].variable] } else { axes[j].value(u) };
+                moved[axes[j].variable] =
+                    if slopes[r] == 0.0 { x[axes[j].variable] } else { axes[j].value(u) };
             }
             if !is_inside {
                 continue;
             }
             let there = self.space.constraints.violations(&moved, Tolerance::Produce);
-            let Some(found) = there.iter().find(|w| w.constraint == violation.constraint) else { return Sides::One };
+            let Some(found) = there.iter().find(|w| w.constraint == violation.constraint) else {
+                return Sides::One;
+            };
             let expected = beyond * violation.amount;
             if found.amount > 0.5 * expected && found.amount < 2.0 * expected {
                 return Sides::Both;
@@ -247,8 +275,11 @@ impl<'s, 'a> Repair<'s, 'a> {
     }
 
     /// Slopes of the amounts, one vector over the reals a violation.
-    fn slopes(&self, x: &[f64], here: &[f64], violations: &[Violation], free: &[bool]) -> Vec<Vec<f64>> {
+    fn slopes(&self, x: &[f64], here: &[f64], violations: &[&Violation], free: &[bool]) -> Vec<Vec<f64>> {
         let mut slopes = vec![vec![0.0; self.reals.len()]; violations.len()];
+        if violations.is_empty() {
+            return slopes;
+        }
         let mut moved = x.to_vec();
         let axes = self.space.coordinates.axes();
         for (r, &j) in self.reals.iter().enumerate() {
@@ -257,9 +288,9 @@ impl<'s, 'a> Repair<'s, 'a> {
             }
             let axis = &axes[j];
             let v = axis.variable;
-            let mut pending: Vec<usize> =
-                (0..violations.len()).filter(|&c| violations[c].amount.is_finite()).collect();
-            // An amount is cut off at 0 and bent at an equality: the side on which it grows tells the slope, however small it is.
+            let mut pending: Vec<usize> = (0..violations.len()).collect();
+            // An amount is cut off at 0 and bent at an equality: where it is small, only the side on which it grows (most) tells the slope.
+            let mut most = vec![f64::NEG_INFINITY; violations.len()];
             for by in [DIFFERENCE, -DIFFERENCE] {
                 let u = here[r] + by;
                 if pending.is_empty() || !(0.0..=1.0).contains(&u) {
@@ -270,16 +301,12 @@ impl<'s, 'a> Repair<'s, 'a> {
                 let there = self.space.constraints.violations(&moved, Tolerance::Produce);
                 pending.retain(|&c| {
                     let found = there.iter().find(|w| w.constraint == violations[c].constraint);
-                    let amount = found.map_or(0.0, |w| w.amount);
-                    let change = amount - violations[c].amount;
-                    if !change.is_finite() || step == 0.0 {
-                        return true;
-                    }
-                    let grows = change >= 0.0;
-                    if grows || slopes[c][r] == 0.0 {
+                    let change = found.map_or(0.0, |w| w.amount) - violations[c].amount;
+                    if change.is_finite() && step != 0.0 && change > most[c] {
+                        most[c] = change;
                         slopes[c][r] = change / step;
                     }
-                    !grows
+                    change.is_nan() || change.abs() > 0.5 * violations[c].amount
                 });
             }
             moved[v] = x[v];
