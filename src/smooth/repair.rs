@@ -132,18 +132,11 @@ impl<'s, 'a> Repair<'s, 'a> {
         for iteration in 0..ITERATIONS {
             let here = self.values(&x);
             let violations = self.space.constraints.violations(&x, Tolerance::Produce);
-            self.linearise(&x, &here, &violations, free, iteration)?;
+            let old = self.linearise(&x, &here, &violations, free, iteration)?;
             self.bound(&here, goal, free);
             let mut to = self.project(goal, metric, 0);
             if to.is_none() {
                 // Rows from far away may be wrong here, and the target out of reach: what is violated now, from here.
-                let old = self.rows.len()
-                    - self
-                        .rows
-                        .iter()
-                        .rev()
-                        .take_while(|row| violations.iter().any(|v| v.constraint == row.constraint))
-                        .count();
                 self.bound(&here, &here, free);
                 to = self.project(&here, metric, old);
                 self.rows.drain(..old);
@@ -182,7 +175,8 @@ impl<'s, 'a> Repair<'s, 'a> {
         }
     }
 
-    /// Adds or renews the rows of the violated constraints, which then come last. `None` when nothing can be done about one.
+    /// Adds or renews the rows of the violated constraints, which then come last, and returns how many others there are. `None` when nothing can be done about
+    /// a violation.
     fn linearise(
         &mut self,
         x: &[f64],
@@ -190,7 +184,7 @@ impl<'s, 'a> Repair<'s, 'a> {
         violations: &[Violation],
         free: &[bool],
         iteration: usize,
-    ) -> Option<()> {
+    ) -> Option<usize> {
         if !violations.iter().any(|v| v.amount.is_finite()) {
             return None;
         }
@@ -199,8 +193,8 @@ impl<'s, 'a> Repair<'s, 'a> {
         for violation in finite {
             let k = self.rows.iter().position(|row| row.constraint == violation.constraint);
             match k.map(|k| self.rows.remove(k)) {
-                // The old slopes served well: differences are the dearer part.
-                Some(row) if violation.amount <= CHORD * row.amount => {
+                // The old slopes served well: differences are the dearer part. An equality may have been crossed.
+                Some(row) if violation.amount <= CHORD * row.amount && !self.is_equality(row.constraint) => {
                     known.push((violation, row.slopes, row.length))
                 }
                 old => unknown.push((violation, old)),
@@ -222,6 +216,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             }
             known.push((violation, slopes, length));
         }
+        let old = self.rows.len();
         for (violation, slopes, length) in known {
             let distance = violation.amount / length;
             let c = violation.constraint;
@@ -237,7 +232,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             let right = at - distance - inside;
             self.rows.push(Row { constraint: c, right, amount: violation.amount, length, slopes });
         }
-        Some(())
+        Some(old)
     }
 
     /// Whether a constraint is violated again on the other side of its edge, a little or as far away as here.
