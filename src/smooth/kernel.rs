@@ -1,6 +1,6 @@
 //! The correlation of two points: a part for each variable alone and one of all together, Matern-5/2 both.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Axis, Coordinates};
 
 const SQRT_5: f64 = 2.236_067_977_499_79;
 
@@ -32,8 +32,8 @@ pub struct KernelParameters {
 pub(super) fn exp_minus(x: f64) -> f64 {
     // 1.5 * 2^52: adding it rounds to a whole number, which then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238_2e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const LN_2_HIGH: f64 = 0.6931471803691238;
+    const LN_2_LOW: f64 = 1.9082149292705877e-10;
     let x = -x.min(700.0);
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
     let whole = shifted - ROUND;
@@ -82,7 +82,7 @@ impl Columns {
         let axes = coordinates.axes();
         let mut columns = Self {
             values: vec![Vec::new(); axes.len()],
-            category: axes.iter().map(|axis| axis.is_category()).collect(),
+            category: axes.iter().map(Axis::is_category).collect(),
             n_rows: 0,
         };
         for x in points {

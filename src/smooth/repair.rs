@@ -195,7 +195,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             match k.map(|k| self.rows.remove(k)) {
                 // The old slopes served well: differences are the dearer part. An equality may have been crossed.
                 Some(row) if violation.amount <= CHORD * row.amount && !self.is_equality(row.constraint) => {
-                    known.push((violation, row.slopes, row.length))
+                    known.push((violation, row.slopes, row.length));
                 }
                 old => unknown.push((violation, old)),
             }

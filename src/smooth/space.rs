@@ -120,21 +120,14 @@ impl<'a> Space<'a> {
     /// their inactive value.
     pub(super) fn clamp(&self, x: &[f64]) -> Vec<f64> {
         let mut out = self.template.clone();
-        for (j, choice) in self.choices.iter().enumerate() {
+        for j in 0..self.choices.len() {
             let v = self.variable(j);
-            match (choice, &self.region.0[v]) {
-                (Choice::Levels(levels), _) => {
-                    if x[v] >= 0.0 && levels.contains(&(x[v] as usize)) {
-                        out[v] = x[v];
-                    }
-                }
-                (_, Range::Interval { lower, upper }) => {
-                    if let Some(nearest) = self.domain(j).nearest(x[v], *lower, *upper) {
-                        out[v] = nearest;
-                    }
-                }
-                _ => {}
-            }
+            let range = &self.region.0[v];
+            let nearest = match range {
+                Range::Levels(_) => range.contains(x[v]).then_some(x[v]),
+                Range::Interval { lower, upper } => self.domain(j).nearest(x[v], *lower, *upper),
+            };
+            out[v] = nearest.unwrap_or(out[v]);
         }
         self.constraints.deactivate(&mut out);
         out

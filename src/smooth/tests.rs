@@ -244,7 +244,7 @@ fn suggest(
     let y: Vec<f64> = values.iter().map(|v| (v - mean) / deviation).collect();
     let x = Table::from_rows(problem.variables.len(), rows);
     let process = SmoothProcess::fit(coordinates, &x, &y, &SmoothSettings::default()).unwrap();
-    let acquisition = if rows.len() % 2 == 0 {
+    let acquisition = if rows.len().is_multiple_of(2) {
         Acquisition::LogExpectedImprovement
     } else {
         Acquisition::LowerBound { kappa: 2.0 }
@@ -385,17 +385,20 @@ proptest! {
     }
 }
 
-/// Best values of the loop on benchmark functions: `LEAFGP_SMOOTH=g7,mixed cargo test --lib smooth::tests::loop -- --ignored --nocapture`.
+/// Best values of the loop on benchmark functions over three seeds (`LEAFGP_SMOOTH_SEED`: the first): `LEAFGP_SMOOTH=g7,mixed cargo test --lib smooth::tests::loop -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes; prints figures"]
 fn loop_on_the_benchmark_functions() {
     let names = std::env::var("LEAFGP_SMOOTH").unwrap_or_else(|_| "hartmann6,pressure-vessel".to_owned());
-    let until: usize = std::env::var("LEAFGP_SMOOTH_UNTIL").ok().and_then(|n| n.parse().ok()).unwrap_or(50);
+    let number =
+        |key: &str, default: u64| std::env::var(key).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let until = number("LEAFGP_SMOOTH_UNTIL", 50) as usize;
+    let first = number("LEAFGP_SMOOTH_SEED", 201);
     for name in names.split(',') {
         let function = crate::functions::find(name).unwrap();
         let problem = function.problem().unwrap();
         let coordinates = coordinates(&problem);
-        for seed in 201..=203 {
+        for seed in first..first + 3 {
             let mut rows = first_points(&problem, &coordinates, 5, seed);
             let mut values: Vec<f64> = rows.iter().map(|x| function.evaluate(x)).collect();
             let mut line = format!("{name} {seed}:");
