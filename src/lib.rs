@@ -10,6 +10,7 @@ pub mod gp;
 pub mod history;
 pub mod instance;
 pub mod problem;
+pub mod smooth;
 pub mod table;
 
 pub use leafgp_solver as solver;

@@ -45,7 +45,7 @@ pub enum PointChoice {
 /// settings.seed = 7;
 /// settings.trees.n_trees = 100;
 /// let problem = Problem::builder("parabola").variable(Variable::continuous("x", -1.0, 2.0)).settings(settings).build()?;
-/// assert_eq!((problem.settings.kappa, problem.settings.seed), (1.96, 7));
+/// assert_eq!((problem.settings().kappa, problem.settings().seed), (1.96, 7));
 /// # Ok::<(), leafgp::problem::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

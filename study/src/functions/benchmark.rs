@@ -14,7 +14,7 @@ use super::noise;
 /// assert!((g6.evaluate(optimum) - g6.optimum.value).abs() < 1e-2);
 /// // As a problem for the engine, with its constraints.
 /// let problem = g6.problem()?;
-/// assert_eq!((problem.variables.len(), problem.constraints.len()), (2, 2));
+/// assert_eq!((problem.variables().len(), problem.constraints().len()), (2, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

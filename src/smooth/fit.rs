@@ -1,0 +1,341 @@
+//! The kernel's parameters: the maximum of likelihood times prior.
+//!
+//! With the correlation matrix `R = r + (g + 1e-10) I` of `n` rows, the constant mean `m = 1'R^-1 y / 1'R^-1 1` and `q = (y - m)' R^-1 (y - m)`, a weak
+//! prior at 1 makes the signal variance `(2 + q)/(n + 2)`, and what is minimised is
+//!
+//! ```text
+//! (n + 2)/2 ln((2 + q)/(n + 2)) + ln|R|/2 + sum_i (ln l_i - mu_d)^2/6 + sum_i (ln a_i + 1)^2/2 + eta^2/4.5 + (ln g + 9)^2/18
+//! ```
+//!
+//! over `ln l`, `ln a`, `eta` with `rho = 1/(1 + exp(-eta))`, and `ln g`. `mu_d = sqrt 2 + ln(d)/2 - 3` is the mode of the log-normal prior of Hvarfner,
+//! Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024.
+
+use faer::Mat;
+
+use super::SmoothError;
+use super::bfgs::{Descent, minimise};
+use super::factor::{cholesky, dot, inverse_from_factor, solve};
+use super::kernel::{Columns, JITTER, KernelParameters, matern};
+use super::settings::KernelKind;
+
+/// Interval of all parameters but the nugget.
+const INTERVAL: (f64, f64) = (-3.912_023_005_428_146, 3.912_023_005_428_146);
+/// Interval of `ln g`.
+const NUGGET_INTERVAL: (f64, f64) = (-14.0, 0.0);
+
+/// The parameters of largest posterior density for targets `y`; the better of two starts. The same data give the same answer.
+///
+/// # Errors
+/// [`SmoothError::Factor`] when no start has a correlation matrix that can be factorised.
+pub(super) fn fit(columns: &Columns, y: &[f64], kind: KernelKind) -> Result<KernelParameters, SmoothError> {
+    let mut density = Density::new(columns, y, kind);
+    let (d, mu) = (density.d, density.centre());
+    let start = |lengths: f64, additive: f64, eta: f64, nugget: f64| {
+        let mut theta = vec![lengths; d];
+        if kind == KernelKind::AdditiveAndJoint {
+            theta.extend(std::iter::repeat_n(additive, d));
+            theta.push(eta);
+        }
+        theta.push(nugget);
+        theta
+    };
+    let starts = [start(mu, -1.0, 0.5, -9.0), start(mu + 1.5, 0.0, -0.5, -6.0)];
+    let mut bounds = vec![INTERVAL; starts[0].len() - 1];
+    bounds.push(NUGGET_INTERVAL);
+
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for theta in starts {
+        let (theta, value) = minimise(&mut density, theta, &bounds);
+        if value.is_finite() && best.as_ref().is_none_or(|(least, _)| value < *least) {
+            best = Some((value, theta));
+        }
+    }
+    let (_, theta) = best.ok_or(SmoothError::Factor { rows: y.len() })?;
+    Ok(density.parameters(&theta))
+}
+
+/// The negative logarithm of the posterior density as a function of the parameters; work space for its gradient.
+pub(super) struct Density<'a> {
+    y: &'a [f64],
+    kind: KernelKind,
+    d: usize,
+    n: usize,
+    /// `|delta|` of each pair of rows `j < i`, one vector a coordinate; pairs ordered by `j`, then `i`: the columns of a lower triangle.
+    distances: Vec<Vec<f64>>,
+    /// `delta^2` likewise.
+    squares: Vec<Vec<f64>>,
+    /// Of the last value: `(1 + s) exp(-s)` of the joint part, `m` of the joint part, mean of the additive `m`.
+    joint_slope: Vec<f64>,
+    joint: Vec<f64>,
+    additive: Vec<f64>,
+    /// `s^2/3 (1 + s) exp(-s)` of the additive parts.
+    additive_slope: Vec<Vec<f64>>,
+    /// The factor at the last value.
+    factor: Mat<f64>,
+    inverse: Mat<f64>,
+    alpha: Vec<f64>,
+    q: f64,
+}
+
+impl<'a> Density<'a> {
+    pub(super) fn new(columns: &Columns, y: &'a [f64], kind: KernelKind) -> Self {
+        let (d, n) = (columns.values.len(), columns.n_rows);
+        let distances = (0..d).map(|c| {
+            let column = &columns.values[c];
+            let pairs = (0..n).flat_map(|j| (j + 1..n).map(move |i| (i, j)));
+            pairs.map(|(i, j)| columns.distance(c, column[i], column[j])).collect()
+        });
+        let distances: Vec<Vec<f64>> = distances.collect();
+        let squares = distances.iter().map(|of| of.iter().map(|delta| delta * delta).collect()).collect();
+        let n_pairs = n * n.saturating_sub(1) / 2;
+        let additive = if kind == KernelKind::AdditiveAndJoint { n_pairs } else { 0 };
+        Self {
+            y,
+            kind,
+            d,
+            n,
+            distances,
+            squares,
+            joint_slope: vec![0.0; n_pairs],
+            joint: vec![0.0; n_pairs],
+            additive: vec![0.0; additive],
+            additive_slope: vec![vec![0.0; additive]; d],
+            factor: Mat::zeros(n, n),
+            inverse: Mat::zeros(n, n),
+            alpha: Vec::new(),
+            q: 0.0,
+        }
+    }
+
+    /// `mu_d`.
+    fn centre(&self) -> f64 {
+        std::f64::consts::SQRT_2 + 0.5 * (self.d.max(1) as f64).ln() - 3.0
+    }
+
+    fn is_additive(&self) -> bool {
+        self.kind == KernelKind::AdditiveAndJoint
+    }
+
+    /// The parameters that `theta` stands for.
+    pub(super) fn parameters(&self, theta: &[f64]) -> KernelParameters {
+        let exp = |ln: &[f64]| ln.iter().map(|v| v.exp()).collect::<Vec<f64>>();
+        let (d, nugget) = (self.d, theta[theta.len() - 1].exp());
+        let length_scales = exp(&theta[..d]);
+        if self.is_additive() {
+            let additive_share = 1.0 / (1.0 + (-theta[2 * d]).exp());
+            let additive_length_scales = exp(&theta[d..2 * d]);
+            KernelParameters { length_scales, additive_length_scales, additive_share, nugget }
+        } else {
+            let additive_length_scales = vec![1.0; d];
+            KernelParameters { length_scales, additive_length_scales, additive_share: 0.0, nugget }
+        }
+    }
+
+    /// The prior's part and, if asked, its slopes added to `gradient`.
+    fn prior(&self, theta: &[f64], gradient: Option<&mut [f64]>) -> f64 {
+        let (d, mu) = (self.d, self.centre());
+        let term = |i: usize| match i {
+            _ if i == theta.len() - 1 => (theta[i] + 9.0, 18.0),
+            _ if i < d => (theta[i] - mu, 6.0),
+            _ if i < 2 * d => (theta[i] + 1.0, 2.0),
+            _ => (theta[i], 4.5),
+        };
+        if let Some(gradient) = gradient {
+            for (i, slot) in gradient.iter_mut().enumerate() {
+                let (z, width) = term(i);
+                *slot += 2.0 * z / width;
+            }
+        }
+        (0..theta.len()).map(|i| term(i).0.powi(2) / term(i).1).sum()
+    }
+
+    fn correlate(&mut self, parameters: &KernelParameters) {
+        let n_pairs = self.joint.len();
+        let root5 = 5f64.sqrt();
+        self.joint.fill(0.0);
+        for (squares, length) in self.squares.iter().zip(&parameters.length_scales) {
+            let inverse = length.powi(-2);
+            for (sum, square) in self.joint.iter_mut().zip(squares) {
+                *sum += square * inverse;
+            }
+        }
+        for (value, slope) in self.joint.iter_mut().zip(&mut self.joint_slope) {
+            let (m, h) = matern((5.0 * *value).sqrt());
+            (*value, *slope) = (m, h);
+        }
+        let rho = parameters.additive_share;
+        if self.is_additive() {
+            let share = 1.0 / self.d.max(1) as f64;
+            self.additive.fill(0.0);
+            for c in 0..self.d {
+                let scale = root5 / parameters.additive_length_scales[c];
+                let slopes = &mut self.additive_slope[c];
+                for ((sum, slope), delta) in self.additive.iter_mut().zip(slopes).zip(&self.distances[c]) {
+                    let s = (scale * delta).min(700.0);
+                    let (m, h) = matern(s);
+                    *sum += share * m;
+                    *slope = s * s * (1.0 / 3.0) * h;
+                }
+            }
+        }
+        let mut p = 0;
+        for j in 0..self.n {
+            let column = self.factor.col_as_slice_mut(j);
+            column[j] = 1.0 + parameters.nugget + JITTER;
+            for value in &mut column[j + 1..] {
+                *value = (1.0 - rho) * self.joint[p];
+                if rho > 0.0 {
+                    *value += rho * self.additive[p];
+                }
+                p += 1;
+            }
+        }
+        debug_assert_eq!(p, n_pairs);
+    }
+}
+
+impl Descent for Density<'_> {
+    fn value(&mut self, theta: &[f64]) -> f64 {
+        let parameters = self.parameters(theta);
+        self.correlate(&parameters);
+        if cholesky(&mut self.factor).is_err() {
+            return f64::INFINITY;
+        }
+        let n = self.n as f64;
+        let half_log_determinant: f64 = (0..self.n).map(|i| self.factor[(i, i)].ln()).sum();
+        let mut ones = vec![1.0; self.n];
+        solve(&self.factor, &mut ones);
+        let mut weighted = self.y.to_vec();
+        solve(&self.factor, &mut weighted);
+        let mean = weighted.iter().sum::<f64>() / ones.iter().sum::<f64>();
+        self.alpha.clear();
+        self.alpha.extend(weighted.iter().zip(&ones).map(|(w, o)| w - mean * o));
+        self.q = self.y.iter().zip(&self.alpha).map(|(y, a)| (y - mean) * a).sum::<f64>().max(0.0);
+        let fit = 0.5 * (n + 2.0) * ((2.0 + self.q) / (n + 2.0)).ln();
+        fit + half_log_determinant + self.prior(theta, None)
+    }
+
+    fn gradient(&mut self, theta: &[f64]) -> Vec<f64> {
+        let parameters = self.parameters(theta);
+        inverse_from_factor(&self.factor, &mut self.inverse);
+        let (d, n) = (self.d, self.n);
+        let c = (n as f64 + 2.0) / (2.0 + self.q);
+        let rho = parameters.additive_share;
+        let mut gradient = vec![0.0; theta.len()];
+        let trace: f64 = (0..n).map(|i| self.inverse[(i, i)]).sum();
+        gradient[theta.len() - 1] = 0.5 * parameters.nugget * (trace - c * dot(&self.alpha, &self.alpha));
+
+        // A pair stands for two entries of the symmetric matrix: the half in front is gone.
+        let mut first = 0;
+        let mut weight = Vec::with_capacity(n);
+        let mut joint = Vec::with_capacity(n);
+        for j in 0..n.saturating_sub(1) {
+            let pairs = first..first + n - 1 - j;
+            let column = &self.inverse.col_as_slice(j)[j + 1..];
+            let at = c * self.alpha[j];
+            weight.clear();
+            weight.extend(column.iter().zip(&self.alpha[j + 1..]).map(|(r, a)| r - at * a));
+            joint.clear();
+            joint.extend(weight.iter().zip(&self.joint_slope[pairs.clone()]).map(|(w, h)| w * h));
+            for i in 0..d {
+                gradient[i] += dot(&joint, &self.squares[i][pairs.clone()]);
+            }
+            if self.is_additive() {
+                for i in 0..d {
+                    gradient[d + i] += dot(&weight, &self.additive_slope[i][pairs.clone()]);
+                }
+                let (own, all) = (&self.additive[pairs.clone()], &self.joint[pairs.clone()]);
+                gradient[2 * d] += dot(&weight, own) - dot(&weight, all);
+            }
+            first = pairs.end;
+        }
+        for i in 0..d {
+            gradient[i] *= (1.0 - rho) * 5.0 / 3.0 * parameters.length_scales[i].powi(-2);
+            if self.is_additive() {
+                gradient[d + i] *= rho / d as f64;
+            }
+        }
+        if self.is_additive() {
+            gradient[2 * d] *= rho * (1.0 - rho);
+        }
+        self.prior(theta, Some(&mut gradient));
+        gradient
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sample;
+    use super::{Density, fit};
+    use crate::smooth::bfgs::Descent;
+    use crate::smooth::settings::KernelKind;
+
+    const KINDS: [KernelKind; 2] = [KernelKind::AdditiveAndJoint, KernelKind::Joint];
+
+    fn thetas(n: usize) -> [Vec<f64>; 3] {
+        let vary = |base: f64, step: f64| {
+            let mut theta: Vec<f64> = (0..n).map(|i| base + step * (i as f64 * 1.7).sin()).collect();
+            theta[n - 1] -= 4.0;
+            theta
+        };
+        [vary(-0.5, 0.3), vary(0.4, 1.0), vary(-1.5, 0.8)]
+    }
+
+    #[test]
+    fn the_gradient_equals_finite_differences() {
+        for kind in KINDS {
+            let (columns, y) = sample(3, 18);
+            let n = if kind == KernelKind::Joint {
+                columns.values.len() + 1
+            } else {
+                2 * columns.values.len() + 2
+            };
+            let mut density = Density::new(&columns, &y, kind);
+            for theta in thetas(n) {
+                density.value(&theta);
+                let gradient = density.gradient(&theta);
+                for i in 0..n {
+                    let mut moved = |by: f64| {
+                        let mut theta = theta.clone();
+                        theta[i] += by;
+                        density.value(&theta)
+                    };
+                    let h = 1e-4;
+                    let difference =
+                        (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+                    let error = (gradient[i] - difference).abs() / difference.abs().max(1.0);
+                    assert!(error < 1e-7, "{kind:?} {i}: {} {difference}", gradient[i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_fit_is_a_stationary_point_or_at_a_bound_and_better_than_its_starts() {
+        for kind in KINDS {
+            let (columns, y) = sample(8, 40);
+            let fitted = fit(&columns, &y, kind).unwrap();
+            let mut density = Density::new(&columns, &y, kind);
+            let d = columns.values.len();
+            let mut theta: Vec<f64> = fitted.length_scales.iter().map(|l| l.ln()).collect();
+            if kind == KernelKind::AdditiveAndJoint {
+                theta.extend(fitted.additive_length_scales.iter().map(|a| a.ln()));
+                theta.push((fitted.additive_share / (1.0 - fitted.additive_share)).ln());
+            } else {
+                assert_eq!(fitted.additive_share, 0.0);
+            }
+            theta.push(fitted.nugget.ln());
+            let value = density.value(&theta);
+            let mu = density.centre();
+            let mut start = theta.clone();
+            start[..d].fill(mu);
+            *start.last_mut().unwrap() = -9.0;
+            assert!(value <= density.value(&start));
+            density.value(&theta);
+            let gradient = density.gradient(&theta);
+            for (t, g) in theta.iter().zip(&gradient) {
+                assert!(g.abs() < 0.3 || *t < -3.9 || *t > 3.9, "{theta:?} {gradient:?}");
+            }
+        }
+    }
+}

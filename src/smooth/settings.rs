@@ -1,0 +1,75 @@
+//! Settings of the smooth process.
+
+use super::SmoothError;
+
+/// Which correlations the kernel has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KernelKind {
+    /// A part for each variable alone, and one of all variables together; the data say how much of each.
+    #[default]
+    AdditiveAndJoint,
+    /// Of all variables together only: the usual process with one length scale a variable.
+    Joint,
+}
+
+/// Settings of [`SmoothProcess::fit`](super::SmoothProcess::fit).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SmoothSettings {
+    /// Which correlations the kernel has. Default: additive and joint.
+    pub kernel: KernelKind,
+    /// Most rows that decide the kernel's parameters, 2 to 1000: the better half of that number by target, and others at even steps in the
+    /// order of the history. Default 120.
+    pub parameter_rows: usize,
+    /// Most rows the process is conditioned on, 2 to 5000: the better half of that number by target, and others by farthest-first
+    /// traversal of the coordinates, so that no region loses its last row. Default 1000.
+    pub condition_rows: usize,
+}
+
+impl Default for SmoothSettings {
+    fn default() -> Self {
+        Self { kernel: KernelKind::default(), parameter_rows: 120, condition_rows: 1000 }
+    }
+}
+
+impl SmoothSettings {
+    /// The defaults with another kernel.
+    pub fn with_kernel(kernel: KernelKind) -> Self {
+        Self { kernel, ..Self::default() }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`SmoothError::Setting`] names the first field outside its range.
+    pub fn validate(&self) -> Result<(), SmoothError> {
+        let refuse = |name, value: usize, expected| {
+            Err(SmoothError::Setting { name, value: value.to_string(), expected })
+        };
+        if !(2..=1000).contains(&self.parameter_rows) {
+            return refuse("parameter_rows", self.parameter_rows, "a whole number from 2 to 1000");
+        }
+        if !(2..=5000).contains(&self.condition_rows) {
+            return refuse("condition_rows", self.condition_rows, "a whole number from 2 to 5000");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SmoothSettings;
+
+    #[test]
+    fn the_defaults_are_valid_and_each_field_is_checked_and_named() {
+        SmoothSettings::default().validate().unwrap();
+        for bad in [0, 1, 1001] {
+            let settings = SmoothSettings { parameter_rows: bad, ..SmoothSettings::default() };
+            assert!(settings.validate().unwrap_err().to_string().contains("parameter_rows"));
+        }
+        for bad in [0, 1, 5001] {
+            let settings = SmoothSettings { condition_rows: bad, ..SmoothSettings::default() };
+            assert!(settings.validate().unwrap_err().to_string().contains("condition_rows"));
+        }
+    }
+}
