@@ -116,6 +116,12 @@ pub(crate) fn choose(
     if scratch.candidates.is_empty() {
         return false;
     }
+    if basis.curvature == 0.0 {
+        // Without curvature no weight is split, the mass is nothing, and the sum of gains would keep neighbours of one lopsided threshold.
+        for candidate in &mut scratch.candidates {
+            candidate.score = second_score(candidate.gains, basis.need);
+        }
+    }
     if scratch.candidates.len() > KEPT {
         keep_best(&mut scratch.candidates, KEPT);
     }
