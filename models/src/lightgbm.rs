@@ -99,7 +99,9 @@ pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Result<Ensemble, Mode
         n_read += 1;
         last = Some(section);
     }
-    let last = last.as_ref().unwrap_or(&head);
+    let Some(last) = &last else {
+        return Err(head.wrong("tree_sizes", "the file holds no trees"));
+    };
     check_whole(&head, last, n_read)?;
     if !n_read.is_multiple_of(n_trees_a_round) {
         let problem =

@@ -197,6 +197,21 @@ fn enumerate(ensemble: &Ensemble, binding: &Binding, domains: &[Domain], goal: G
     }
 }
 
+/// The forest says what the model says, at random combinations of candidates.
+fn check_forest(ensemble: &Ensemble, binding: &Binding, domains: &[Domain], numbers: &mut Numbers) {
+    let bound = ensemble.to_forest(domains, binding, Goal::Maximize).unwrap();
+    let lists: Vec<Vec<f64>> = domains.iter().map(candidates).collect();
+    for _ in 0..300 {
+        let x: Vec<f64> = lists.iter().map(|list| numbers.pick(list)).collect();
+        let expected = ensemble.raw(&binding.features_of(&x));
+        let found = -bound.objective.value(&bound.forest.active_leaves(&x)) / bound.scale;
+        assert!(
+            (found - expected).abs() <= 1e-12 + ensemble.rounding(),
+            "{x:?}: {found} instead of {expected}"
+        );
+    }
+}
+
 fn check(n_models: usize, seed: u64) {
     let mut numbers = Numbers(seed);
     for i in 0..n_models {
@@ -216,6 +231,7 @@ fn check(n_models: usize, seed: u64) {
         }
         let binding = Binding::by_name(&ensemble, &variables).unwrap();
         let domains: Vec<Domain> = variables.into_iter().map(|variable| variable.domain).collect();
+        check_forest(&ensemble, &binding, &domains, &mut numbers);
         let goal = if numbers.next(2) == 0 { Goal::Maximize } else { Goal::Minimize };
         let expected = enumerate(&ensemble, &binding, &domains, goal);
         let mut options = SearchOptions::default();
