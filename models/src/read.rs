@@ -1,5 +1,6 @@
 //! Model files: which format they are in, and how large they may be.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -111,8 +112,40 @@ struct JsonModel {
     tree_info: Option<serde::de::IgnoredAny>,
 }
 
+/// XGBoost's JSON may hold `NaN` and `Infinity`, which are no JSON: both become null. Columns of later messages move by a few.
+fn without_bare_words(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut clean: Vec<u8> = Vec::new();
+    let (mut copied, mut at) = (0, 0);
+    let mut in_string = false;
+    while at < text.len() {
+        let rest = &text[at..];
+        match rest[0] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'N' | b'I' | b'-' if !in_string => {
+                let words: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+                if let Some(word) = words.into_iter().find(|word| rest.starts_with(word)) {
+                    clean.extend_from_slice(&text[copied..at]);
+                    clean.extend_from_slice(b"null");
+                    copied = at + word.len();
+                    at = copied;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    clean.extend_from_slice(&text[copied..]);
+    Cow::Owned(clean)
+}
+
 fn read_json(text: &[u8], options: &ReadOptions) -> Result<Ensemble, ModelError> {
-    let model: JsonModel = serde_json::from_slice(text).map_err(|error| {
+    let text = without_bare_words(text);
+    let model: JsonModel = serde_json::from_slice(&text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         let message = error.to_string();
         let problem = message.split(" at line ").next().unwrap_or(&message).to_string();
@@ -139,4 +172,20 @@ fn read_json(text: &[u8], options: &ReadOptions) -> Result<Ensemble, ModelError>
         "line 1",
         "no known JSON model: XGBoost's has \"learner\", CatBoost's \"features_info\"",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_bare_words;
+
+    #[test]
+    fn bare_words_become_null_and_texts_stay() {
+        let clean = |text: &str| String::from_utf8(without_bare_words(text.as_bytes()).into_owned()).unwrap();
+        assert_eq!(clean("[NaN,-1,-Infinity, Infinity]"), "[null,-1,null, null]");
+        assert_eq!(
+            clean(r#"{"NaN \" NaN":NaN,"b":"\\","c":NaN}"#),
+            r#"{"NaN \" NaN":null,"b":"\\","c":null}"#
+        );
+        assert_eq!(clean("\"NaN"), "\"NaN");
+    }
 }

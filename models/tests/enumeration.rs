@@ -84,6 +84,21 @@ fn random_lightgbm(numbers: &mut Numbers) -> String {
     text + "\nend of trees\n"
 }
 
+/// A node of an XGBoost tree; a leaf has the children -1 and its value as condition.
+struct XgNode {
+    left: i64,
+    right: i64,
+    feature: usize,
+    condition: f32,
+    codes: Vec<usize>,
+}
+
+impl XgNode {
+    fn leaf() -> Self {
+        Self { left: -1, right: -1, feature: 0, condition: 0.0, codes: Vec::new() }
+    }
+}
+
 /// The same kind of model as XGBoost writes it.
 fn random_xgboost(numbers: &mut Numbers) -> String {
     let n_trees = 1 + numbers.next(4);
@@ -91,9 +106,9 @@ fn random_xgboost(numbers: &mut Numbers) -> String {
     for t in 0..n_trees {
         let n_splits = 1 + numbers.next(5);
         // Nodes in the order of growth; a leaf becomes a split with two new leaves.
-        let mut nodes: Vec<(i64, i64, usize, f32, Vec<usize>)> = vec![(-1, -1, 0, 0.0, Vec::new())];
+        let mut nodes = vec![XgNode::leaf()];
         for _ in 0..n_splits {
-            let leaves: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].0 < 0).collect();
+            let leaves: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].left < 0).collect();
             let at = leaves[numbers.next(leaves.len())];
             let feature = numbers.next(4);
             let mut codes: Vec<usize> = Vec::new();
@@ -101,38 +116,37 @@ fn random_xgboost(numbers: &mut Numbers) -> String {
                 codes = (0..LEVELS).filter(|_| numbers.next(2) == 0).collect();
             }
             let first = nodes.len() as i64;
-            nodes[at] = (first, first + 1, feature, numbers.pick(&THRESHOLDS) as f32, codes);
-            nodes.extend([(-1, -1, 0, 0.0, Vec::new()), (-1, -1, 0, 0.0, Vec::new())]);
+            let condition = numbers.pick(&THRESHOLDS) as f32;
+            nodes[at] = XgNode { left: first, right: first + 1, feature, condition, codes };
+            nodes.extend([XgNode::leaf(), XgNode::leaf()]);
         }
-        for node in nodes.iter_mut().filter(|node| node.0 < 0) {
-            node.3 = numbers.next(2001) as f32 / 100.0 - 10.0;
+        for node in nodes.iter_mut().filter(|node| node.left < 0) {
+            node.condition = numbers.next(2001) as f32 / 100.0 - 10.0;
         }
-        let list = |text: &dyn Fn(&(i64, i64, usize, f32, Vec<usize>)) -> String| {
-            nodes.iter().map(text).collect::<Vec<_>>().join(",")
-        };
-        let is_categorical = |node: &(i64, i64, usize, f32, Vec<usize>)| node.0 >= 0 && node.2 == 3;
+        let list = |text: &dyn Fn(&XgNode) -> String| nodes.iter().map(text).collect::<Vec<_>>().join(",");
+        let is_categorical = |node: &XgNode| node.left >= 0 && node.feature == 3;
         let with_codes: Vec<usize> = (0..nodes.len()).filter(|&i| is_categorical(&nodes[i])).collect();
         let mut segments = Vec::new();
         let mut codes: Vec<String> = Vec::new();
         for &i in &with_codes {
             segments.push(codes.len().to_string());
-            codes.extend(nodes[i].4.iter().map(usize::to_string));
+            codes.extend(nodes[i].codes.iter().map(usize::to_string));
         }
         let of = |f: &dyn Fn(usize) -> String| with_codes.iter().map(|&i| f(i)).collect::<Vec<_>>().join(",");
         trees.push(format!(
             "{{\"id\":{t},\"left_children\":[{}],\"right_children\":[{}],\"split_indices\":[{}],\"split_conditions\":[{}],\
              \"default_left\":[{}],\"split_type\":[{}],\"categories\":[{}],\"categories_nodes\":[{}],\
              \"categories_segments\":[{}],\"categories_sizes\":[{}]}}",
-            list(&|n| n.0.to_string()),
-            list(&|n| n.1.to_string()),
-            list(&|n| n.2.to_string()),
-            list(&|n| format!("{:e}", n.3)),
+            list(&|n| n.left.to_string()),
+            list(&|n| n.right.to_string()),
+            list(&|n| n.feature.to_string()),
+            list(&|n| format!("{:e}", n.condition)),
             list(&|_| "0".into()),
             list(&|n| u8::from(is_categorical(n)).to_string()),
             codes.join(","),
             of(&|i| i.to_string()),
             segments.join(","),
-            of(&|i| nodes[i].4.len().to_string()),
+            of(&|i| nodes[i].codes.len().to_string()),
         ));
     }
     format!(

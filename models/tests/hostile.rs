@@ -175,7 +175,7 @@ fn each_damage_is_named_with_its_place() {
         ("\"left_children\":[1,", "\"left_children\":[1,1,", "right_children has"),
         ("\"left_children\":[1,", "\"left_children\":[\"1\",", "invalid type: string"),
         ("\"split_indices\":[", "\"split_indices\":[1234567890123,", "split_indices has"),
-        ("\"split_conditions\":[", "\"split_conditions\":[null,", "invalid type: null"),
+        ("\"split_conditions\":[", "\"split_conditions\":[{},", "invalid type: map"),
         ("\"base_score\":\"[", "\"base_score\":\"[x", "base_score: is"),
         ("\"num_feature\":\"3\"", "\"num_feature\":\"999999999\"", "num_feature: is 999999999"),
         ("\"num_feature\":\"3\"", "\"num_feature\":\"2\"", "num_feature is 2"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import catboost
 import lightgbm
 import numpy as np
+import onnx
 import onnxruntime
 import pandas
 import skl2onnx
@@ -172,7 +173,7 @@ record("xgb-numbers", xgb_version, points, model.predict(xgboost.DMatrix(points,
 xgboost_model("xgb-missing", {}, holes, target, sample(50, 0.3))
 xgboost_model("xgb-dart", {"booster": "dart", "rate_drop": 0.5, "one_drop": 1}, numbers, target, sample(), forms=("json", "ubj"))
 xgboost_model("xgb-parallel", {"num_parallel_tree": 3, "subsample": 0.6, "colsample_bynode": 0.7}, numbers, target, sample(), 2)
-xgboost_model("xgb-onehot", {"max_cat_to_onehot": 100}, frame, target, table(), forms=("json", "ubj"), enable_categorical=True)
+xgboost_model("xgb-onehot", {"max_cat_to_onehot": 100}, frame, target, table(), enable_categorical=True)
 xgboost_model("xgb-partition", {"max_cat_to_onehot": 1}, frame, target, table(), forms=("json", "ubj"), enable_categorical=True)
 xgboost_model("xgb-logistic", {"objective": "binary:logistic", "base_score": 0.3}, numbers, yes, sample())
 xgboost_model("xgb-logitraw", {"objective": "binary:logitraw", "base_score": 0.3}, numbers, yes, sample())
@@ -270,3 +271,36 @@ for name, model in [
         onnx_record("onnx-double", double, sample(), np.float64)
 light = lightgbm.LGBMRegressor(n_estimators=4, num_leaves=7, random_state=SEED, n_jobs=1, verbose=-1).fit(holes, target)
 onnx_record("onnx-lightgbm", convert_lightgbm(light, initial_types=[("X", FloatTensorType([None, 3]))], target_opset=15), sample(50, 0.3), np.float32)
+
+
+def version_5(model):
+    """The same trees as the operator TreeEnsemble of ai.onnx.ml 5."""
+    a = {x.name: onnx.helper.get_attribute_value(x) for x in model.graph.node[0].attribute}
+    weights = {(t, n): w for t, n, w in zip(a["target_treeids"], a["target_nodeids"], a["target_weights"])}
+    leaves, splits = {}, {}
+    for i, (t, n, mode) in enumerate(zip(a["nodes_treeids"], a["nodes_nodeids"], a["nodes_modes"])):
+        (leaves if mode == b"LEAF" else splits)[t, n] = (len(leaves) if mode == b"LEAF" else len(splits), i)
+    child = lambda t, n: (leaves[t, n][0], 1) if (t, n) in leaves else (splits[t, n][0], 0)
+    rows = [(t, n, i) for (t, n), (_, i) in splits.items()]
+    true = [child(t, a["nodes_truenodeids"][i]) for t, _, i in rows]
+    false = [child(t, a["nodes_falsenodeids"][i]) for t, _, i in rows]
+    tensor = lambda name, kind, values: onnx.helper.make_tensor(name, kind, [len(values)], values)
+    node = onnx.helper.make_node(
+        "TreeEnsemble", ["X"], ["Y"], domain="ai.onnx.ml", n_targets=1, aggregate_function=1, post_transform=0,
+        tree_roots=[splits[t, 0][0] for t in sorted({t for t, _ in splits})],
+        nodes_featureids=[a["nodes_featureids"][i] for _, _, i in rows],
+        nodes_splits=tensor("splits", onnx.TensorProto.FLOAT, [a["nodes_values"][i] for _, _, i in rows]),
+        nodes_modes=tensor("modes", onnx.TensorProto.UINT8, [0] * len(rows)),
+        nodes_truenodeids=[c for c, _ in true], nodes_trueleafs=[leaf for _, leaf in true],
+        nodes_falsenodeids=[c for c, _ in false], nodes_falseleafs=[leaf for _, leaf in false],
+        nodes_missing_value_tracks_true=[i % 2 for i in range(len(rows))],
+        leaf_targetids=[0] * len(leaves), leaf_weights=tensor("weights", onnx.TensorProto.FLOAT, [weights[k] for k in leaves]),
+    )
+    x = onnx.helper.make_tensor_value_info("X", onnx.TensorProto.FLOAT, [None, 3])
+    y = onnx.helper.make_tensor_value_info("Y", onnx.TensorProto.FLOAT, [None, 1])
+    graph = onnx.helper.make_graph([node], "trees", [x], [y])
+    return onnx.helper.make_model(graph, ir_version=10, opset_imports=[onnx.helper.make_opsetid("ai.onnx.ml", 5), onnx.helper.make_opsetid("", 17)])
+
+
+forest = RandomForestRegressor(3, max_depth=3, random_state=SEED, n_jobs=1).fit(numbers, target)
+onnx_record("onnx-version-5", version_5(skl2onnx.to_onnx(forest, numbers[:1].astype(np.float32), target_opset={"": 17, "ai.onnx.ml": 3})), sample(missing=0.2), np.float32)

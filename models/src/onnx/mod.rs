@@ -45,9 +45,8 @@ pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Result<Ensemble, Mode
         "TreeEnsemble" => tree_ensemble::read(setting.node, precision, options)?,
         _ => regressor::read(setting.node, precision, options)?,
     };
-    let link = match (parts.link, setting.link) {
-        (link, Link::Identity) | (Link::Identity, link) => link,
-        _ => return Err(ModelError::unsupported("an ONNX graph", "the sum is transformed twice")),
+    let ((Link::Identity, link) | (link, Link::Identity)) = (parts.link, setting.link) else {
+        return Err(ModelError::unsupported("an ONNX graph", "the sum is transformed twice"));
     };
     let asked = parts.trees.iter().flatten().filter_map(|node| match node {
         crate::tree::Node::Split { feature, .. } => Some(feature + 1),

@@ -79,7 +79,7 @@ pub(super) struct XgTree {
     pub(super) right_children: Vec<i64>,
     pub(super) split_indices: Vec<i64>,
     /// The threshold of a split, the value of a leaf.
-    pub(super) split_conditions: Vec<f32>,
+    pub(super) split_conditions: Vec<Single>,
     pub(super) default_left: Vec<Flag>,
     /// 0 number, 1 category; absent in old files.
     #[serde(default)]
@@ -104,6 +104,16 @@ impl XgTree {
     pub(super) fn has_vector_leaves(&self) -> bool {
         let size = self.tree_param.as_ref().and_then(|param| param.size_leaf_vector.as_deref());
         !matches!(size, None | Some("0" | "1"))
+    }
+}
+
+/// A f32; `null`, which stands for the `NaN` of JSON files, is NaN.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Single(pub(super) f32);
+
+impl<'de> Deserialize<'de> for Single {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Option::deserialize(deserializer)?.unwrap_or(f32::NAN)))
     }
 }
 

@@ -270,7 +270,7 @@ fn nodes(tree: &XgTree, set_bytes: &mut usize) -> Result<Vec<Node>, String> {
     let mut sets = category_sets(tree, n, set_bytes)?;
     let node = |i: usize| {
         let (left, right) = (tree.left_children[i], tree.right_children[i]);
-        let condition = tree.split_conditions[i];
+        let condition = tree.split_conditions[i].0;
         if left == -1 && right == -1 {
             return Ok(Node::Leaf(f64::from(condition)));
         }
