@@ -8,7 +8,8 @@ use support::{check_predictions, golden, model_files};
 #[test]
 fn every_golden_model_predicts_as_its_library() {
     let files = model_files(&golden());
-    assert!(files.len() >= 38, "{} models", files.len());
+    let fewest = if std::env::var_os("LEAFGP_GOLDEN").is_some() { 1 } else { 38 };
+    assert!(files.len() >= fewest, "{} models", files.len());
     for file in files {
         check_predictions(&file);
     }
