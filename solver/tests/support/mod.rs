@@ -1,6 +1,7 @@
 //! Instances and posteriors for tests and benches: plain, slow code from the definitions.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod ensembles;
 pub mod random;
 
 use std::path::{Path, PathBuf};

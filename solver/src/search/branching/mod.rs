@@ -56,6 +56,12 @@ impl Branching {
         if self.candidates.list.is_empty() {
             return false;
         }
+        if basis.curvature == 0.0 {
+            // Without curvature no weight is split, the mass is nothing, and the sum of gains would keep neighbours of one lopsided threshold.
+            for candidate in &mut self.candidates.list {
+                candidate.score = second_score(candidate.gains, basis.need);
+            }
+        }
         self.candidates.keep_best(KEPT);
         self.sketch.reset(basis);
         self.exact.reset(basis);

@@ -1,0 +1,146 @@
+//! A trained ensemble, exactly as its library predicts.
+
+use crate::error::ModelError;
+use crate::feature::{Feature, FeatureKind};
+use crate::link::Link;
+use crate::tree::{Node, Tree};
+
+/// The order and precision in which a library adds its trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    /// In f64: the trees from zero, divided, and then the base.
+    Double,
+    /// The same, and the result rounded to f32.
+    DoubleRounded,
+    /// In f32: from the base on.
+    SingleFromBase,
+    /// In f32: the trees from zero, and then the base.
+    SingleThenBase,
+}
+
+/// A sum of trees and what stands around it: `link(base + sum of weight * leaf / divisor)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ensemble {
+    features: Vec<Feature>,
+    trees: Vec<Tree>,
+    base: f64,
+    divisor: f64,
+    link: Link,
+    arithmetic: Arithmetic,
+}
+
+impl Ensemble {
+    /// Puts the parts together; every tree was checked against `features.len()`. A feature with a categorical split becomes a category.
+    pub(crate) fn new(
+        mut features: Vec<Feature>,
+        trees: Vec<Tree>,
+        base: f64,
+        link: Link,
+        arithmetic: Arithmetic,
+    ) -> Result<Self, ModelError> {
+        if !base.is_finite() {
+            return Err(ModelError::format("base score", format!("is {base}; expected a finite number")));
+        }
+        let mut is_asked_as_number = vec![false; features.len()];
+        for node in trees.iter().flat_map(Tree::nodes) {
+            if let Node::Split { feature, rule, .. } = node {
+                if rule.is_categorical() && !features[*feature].is_categorical() {
+                    features[*feature].kind = FeatureKind::Categorical { labels: None };
+                }
+                is_asked_as_number[*feature] |= !rule.is_categorical();
+            }
+        }
+        for (feature, as_number) in features.iter().zip(is_asked_as_number) {
+            if as_number && feature.is_categorical() {
+                let problem = "is a category, but a split asks it as a number".into();
+                return Err(ModelError::Feature { feature: feature.name.clone(), problem });
+            }
+        }
+        Ok(Self { features, trees, base, divisor: 1.0, link, arithmetic })
+    }
+
+    /// Averages the trees instead of adding them.
+    pub(crate) fn averaged_over(mut self, n: usize) -> Self {
+        self.divisor = n.max(1) as f64;
+        self
+    }
+
+    /// The features, in the order of points.
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// Number of trees.
+    pub fn n_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Number of leaves over all trees.
+    pub fn n_leaves(&self) -> usize {
+        self.trees.iter().flat_map(Tree::nodes).filter(|node| matches!(node, Node::Leaf(_))).count()
+    }
+
+    /// From the sum to the model's unit.
+    pub fn link(&self) -> Link {
+        self.link
+    }
+
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    pub(crate) fn base(&self) -> f64 {
+        self.base
+    }
+
+    pub(crate) fn divisor(&self) -> f64 {
+        self.divisor
+    }
+
+    /// The sum of the trees with the base score, before the link: the library's raw score, in its own arithmetic.
+    ///
+    /// `x` holds a number for each feature: a category as its code, NaN for a missing value.
+    ///
+    /// # Panics
+    /// When `x` has another length than [`features`](Self::features).
+    pub fn raw(&self, x: &[f64]) -> f64 {
+        assert_eq!(x.len(), self.features.len(), "a point has a number for each feature");
+        let leaves = self.trees.iter().map(|tree| (tree.leaf_value(x), tree.weight()));
+        let single = |sum: f32, (value, weight): (f64, f64)| sum + weight as f32 * value as f32;
+        match self.arithmetic {
+            Arithmetic::Double | Arithmetic::DoubleRounded => {
+                let sum: f64 = leaves.fold(0.0, |sum, (value, weight)| sum + weight * value);
+                let raw = sum / self.divisor + self.base;
+                if self.arithmetic == Arithmetic::Double { raw } else { f64::from(raw as f32) }
+            }
+            Arithmetic::SingleFromBase => f64::from(leaves.fold(self.base as f32, single)),
+            Arithmetic::SingleThenBase => {
+                let sum = leaves.fold(0.0, single);
+                f64::from(sum / self.divisor as f32 + self.base as f32)
+            }
+        }
+    }
+
+    /// What the library predicts at `x`, in the model's own unit: see [`raw`](Self::raw).
+    ///
+    /// # Panics
+    /// As [`raw`](Self::raw).
+    pub fn predict(&self, x: &[f64]) -> f64 {
+        let raw = self.raw(x);
+        match self.arithmetic {
+            Arithmetic::Double => self.link.apply(raw),
+            _ => f64::from(self.link.apply_single(raw as f32)),
+        }
+    }
+
+    /// How far [`raw`](Self::raw) can be from the sum in exact arithmetic, whatever the point.
+    pub fn rounding(&self) -> f64 {
+        let size = self.trees.iter().map(Tree::largest_share).sum::<f64>() / self.divisor + self.base.abs();
+        let unit = match self.arithmetic {
+            Arithmetic::Double => 0.5 * f64::EPSILON,
+            _ => 0.5 * f64::from(f32::EPSILON),
+        };
+        // One rounding for each product, sum and division, each of at most the whole size; some more for growth of the size itself.
+        2.0 * (self.trees.len() + 3) as f64 * unit * size
+    }
+}

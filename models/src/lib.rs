@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
+
+mod binding;
+mod boxes;
+mod catboost;
+mod ensemble;
+mod error;
+mod feature;
+mod forest;
+mod lightgbm;
+mod link;
+mod onnx;
+mod optimum;
+mod read;
+mod rounding;
+mod tree;
+mod xgboost;
+
+pub use binding::Binding;
+pub use boxes::{Column, variables_from_table};
+pub use ensemble::Ensemble;
+pub use error::ModelError;
+pub use feature::{Feature, FeatureKind};
+pub use forest::BoundForest;
+pub use link::Link;
+pub use optimum::{Candidate, Goal, Optimum, Space};
+pub use read::{MAX_BYTES, ReadOptions};
