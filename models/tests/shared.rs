@@ -7,12 +7,13 @@ use std::time::Duration;
 use leafgp_constraints::{Domain, Variable};
 use leafgp_models::{Binding, Ensemble, Goal, ReadOptions, Space};
 use leafgp_solver::{SearchOptions, Status};
-use support::{check_predictions, model_files, open, points_file, read_json, shared};
+use leafgp_testdata::shared;
+use support::{check_predictions, model_files, open, points_file, read_json};
 
 #[test]
 fn all_shared_models_predict_as_their_libraries() {
-    let Some(shared) = shared() else { return };
-    let files = model_files(&shared.clone());
+    let Some(shared) = shared("models") else { return };
+    let files = model_files(&shared);
     assert!(files.len() >= 14, "{} models", files.len());
     for file in files {
         check_predictions(&file);
@@ -21,20 +22,20 @@ fn all_shared_models_predict_as_their_libraries() {
 
 #[test]
 fn shared_models_that_cannot_be_optimised_are_refused_by_name() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared("models") else { return };
     let cases = [
         ("refuse-gblinear.json", "gblinear"),
         ("refuse-linear-trees.txt", "linear trees"),
         ("refuse-multiclass.txt", "3 classes"),
     ];
     for (name, expected) in cases {
-        let file = shared.clone().join(name);
+        let file = shared.join(name);
         let error = Ensemble::open(&file, &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{name}: {error:?} should contain {expected:?}");
     }
     // One chosen class is a sum of trees.
     let class = ReadOptions::default().with_class(2);
-    assert!(Ensemble::open(&shared.clone().join("refuse-multiclass.txt"), &class).is_ok());
+    assert!(Ensemble::open(&shared.join("refuse-multiclass.txt"), &class).is_ok());
 }
 
 /// The box of the recorded data, a category with all its codes.
@@ -55,8 +56,8 @@ fn recorded_box(file: &std::path::Path, ensemble: &Ensemble) -> Vec<Variable> {
 }
 
 fn check_optima(keep: impl Fn(&str) -> bool) {
-    let Some(shared) = shared() else { return };
-    let folder = shared.clone();
+    let Some(shared) = shared("models") else { return };
+    let folder = shared;
     let expected = read_json(&folder.join("expected.json"));
     let mut n_checked = 0;
     for file in model_files(&folder) {
@@ -111,8 +112,8 @@ fn number(name: &str, lower: f64, upper: f64) -> Variable {
 
 #[test]
 fn small_cases_that_went_wrong_elsewhere_are_right() {
-    let Some(shared) = shared() else { return };
-    let case = |name: &str| Ensemble::open(&shared.join("cases").join(name), &ReadOptions::default());
+    let Some(shared) = shared("cases") else { return };
+    let case = |name: &str| Ensemble::open(&shared.join(name), &ReadOptions::default());
     // Rows temp, flow; the models ask flow, temp.
     let variables = [number("temp", 20.0, 90.0), number("flow", 0.0, 10.0)];
     for name in ["old_v2.txt", "order.txt"] {

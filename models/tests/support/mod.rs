@@ -12,11 +12,6 @@ pub fn golden() -> PathBuf {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("golden"), PathBuf::from)
 }
 
-/// The shared models; `None` (and a line) when they are absent.
-pub fn shared() -> Option<PathBuf> {
-    leafgp_testdata::shared("models")
-}
-
 pub fn read_json(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
