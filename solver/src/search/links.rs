@@ -250,7 +250,7 @@ impl Links {
             }
         }
         let mut start = 0;
-        for count in &mut self.entry_ends.iter_mut() {
+        for count in self.entry_ends.iter_mut() {
             start += std::mem::replace(count, start);
         }
         let blank = Entry {
