@@ -13,7 +13,7 @@ use super::options::SearchOptions;
 use super::pool::{Found, Pool};
 use super::report::{Report, Status};
 use super::subtree::{Context, Worker};
-use super::{CertifyError, SearchError};
+use super::error::{CertifyError, SearchError};
 use crate::problem::Problem;
 
 /// Slack, relative to the size of the bound, between what the search proved and what the certificate claims: the verifier rounds outward.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::forest::Forest;
 use crate::objective::LeafObjective;
 
-use super::SearchError;
+use super::error::SearchError;
 use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::Model;

@@ -185,3 +185,40 @@ impl Dual {
 fn convex(model: &Model<'_>) -> Option<Deviation> {
     model.deviation.filter(|deviation| deviation.kappa > 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Dual;
+    use crate::search::filter::{Changed, Filter};
+    use crate::search::links::Links;
+    use crate::search::model::Model;
+    use crate::search::node::Node;
+    use crate::search::relax::Directions;
+    use crate::testing::{crossing_trees, wave};
+    use crate::{LeafObjective, Problem, Quadratic};
+
+    #[test]
+    fn the_weights_go_on_moving_while_messages_are_raised() {
+        let (domains, forest) = crossing_trees(40, 4, 23);
+        let n = forest.n_leaves();
+        let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
+        let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
+        let linear = (0..n).map(|k| wave(3 * k)).collect();
+        let objective = LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) };
+        let problem = Problem::new(&domains, &forest, &objective);
+        let model = Model::new(&problem).unwrap();
+        let (mut node, mut links) = (Node::default(), Links::default());
+        node.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
+        assert!(Filter::default().run(&model, &mut node, Changed::Everything));
+        links.build(&model, &node.cells, &node.blocks);
+        let mut dual = Dual::default();
+        let mut once = node.clone();
+        dual.messages.clear(&links);
+        let base = dual.place_tangent(&model, &links, &mut once, Some(Directions::Renewed));
+        let start = base + dual.messages.sum_of_minima(&once.blocks);
+        let bound = dual.raise(&model, &links, &mut node, start + 5.0);
+        assert!(bound > start + 1.0, "messages raise {start} to {bound}");
+        let moved: f64 = once.z.iter().zip(&node.z).map(|(a, b)| (a - b).abs()).sum();
+        assert!(moved > 0.1, "the weights moved by {moved} after the first pass");
+    }
+}

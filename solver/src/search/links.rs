@@ -8,9 +8,10 @@ use std::ops::Range;
 use super::blocks::Blocks;
 use super::cell_set::{cells_in, holds};
 use super::cells::FeatureCells;
+use super::entries::{Entries, Key};
 use super::index::{
     BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
-    MaskId, MemberId, Partition, Position, RunId, SegmentCellId, SegmentId, Span,
+    MemberId, Partition, Position, RunId, SegmentCellId, SegmentId, Span,
 };
 use super::model::Model;
 
@@ -66,44 +67,6 @@ pub(crate) struct Class {
     pub(crate) members: Span<MemberId>,
 }
 
-/// What decides an item's class, in a form that is quick to compare: for a number the ranks of its cells, for a category its mask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key(u32, u32);
-
-impl Key {
-    /// The variable does not restrict the item within the box.
-    const FREE: Self = Self(u32::MAX, u32::MAX);
-
-    /// A number: the item's cells among those of the box.
-    fn of_ranks(ranks: Span<CellRank>) -> Self {
-        Self(ranks.first.raw(), ranks.end.raw())
-    }
-
-    /// A category: the item's mask.
-    fn of_mask(mask: MaskId) -> Self {
-        Self(mask.raw(), u32::MAX)
-    }
-
-    /// The ranks of a number's key.
-    fn ranks(self) -> Span<CellRank> {
-        Span::new(CellRank::from_raw(self.0), CellRank::from_raw(self.1))
-    }
-
-    /// The mask of a category's key.
-    fn mask(self) -> MaskId {
-        MaskId::from_raw(self.0)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    feature: FeatureId,
-    position: Position,
-    /// Which of the item's restrictions it is.
-    restriction: u16,
-    key: Key,
-}
-
 /// The links of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
@@ -127,17 +90,7 @@ pub(crate) struct Links {
     segment_cells: IdVec<SegmentCellId, CellId>,
     segments: Partition<SegmentId, SegmentCellId>,
     // Buffers.
-    entries: Vec<Entry>,
-    sorted: Vec<Entry>,
-    entry_ends: IdVec<FeatureId, usize>,
-    block_of: IdVec<Position, BlockId>,
-    mask_key: IdVec<MaskId, Key>,
-    mask_stamp: IdVec<MaskId, u32>,
-    stamp: u32,
-    /// Rank of the first cell of each word of the box.
-    word_rank: Vec<CellRank>,
-    /// All ranks of each variable.
-    ranks: IdVec<FeatureId, Span<CellRank>>,
+    entries: Entries,
     /// By rank: whether a segment starts there.
     segment_starts: IdVec<CellRank, bool>,
     segment_of: IdVec<CellRank, LocalSegment>,
@@ -200,109 +153,15 @@ impl Links {
         self.class_bits.clear();
         self.segment_cells.clear();
         self.segments.clear();
-        self.collect_entries(model, cells, blocks);
+        self.entries.collect(model, cells, blocks);
         let mut first = 0;
         for f in model.cells.features() {
-            let end = self.entry_ends[f];
+            let end = self.entries.ends[f];
             if end > first {
                 self.build_feature(model, cells, blocks, f, first..end);
             }
             first = end;
         }
-    }
-
-    /// Every restriction of an item that matters within the box, sorted by variable (in the order of items).
-    fn collect_entries(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
-        self.mask_key.resize(model.items.n_masks(), Key::FREE);
-        self.mask_stamp.resize(model.items.n_masks(), 0);
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.mask_stamp.as_mut_slice().fill(0);
-            self.stamp = 1;
-        }
-        self.word_rank.clear();
-        self.ranks.clear();
-        for f in model.cells.features() {
-            let mut rank = CellRank::default();
-            for &word in &cells[model.cells.words(f)] {
-                self.word_rank.push(rank);
-                rank = rank.plus(word.count_ones());
-            }
-            self.ranks.push(Span::new(CellRank::default(), rank));
-        }
-        self.entries.clear();
-        self.entry_ends.refill(model.n_features(), 0);
-        self.block_of.clear();
-        for block in blocks.ids() {
-            for position in blocks.block(block) {
-                self.block_of.push(block);
-                for (number, r) in model.restrictions(blocks.items[position]).iter().enumerate() {
-                    let feature = r.feature;
-                    if self.ranks[feature].len() < 2 {
-                        continue;
-                    }
-                    let key = self.key(model, cells, feature, r.mask);
-                    if key != Key::FREE {
-                        self.entries.push(Entry { feature, position, restriction: number as u16, key });
-                        self.entry_ends[feature] += 1;
-                    }
-                }
-            }
-        }
-        let mut start = 0;
-        for count in &mut self.entry_ends.iter_mut() {
-            start += std::mem::replace(count, start);
-        }
-        let blank = Entry {
-            feature: FeatureId::default(),
-            position: Position::default(),
-            restriction: 0,
-            key: Key::FREE,
-        };
-        self.sorted.clear();
-        self.sorted.resize(self.entries.len(), blank);
-        for entry in &self.entries {
-            let slot = &mut self.entry_ends[entry.feature];
-            self.sorted[*slot] = *entry;
-            *slot += 1;
-        }
-    }
-
-    fn key(&mut self, model: &Model<'_>, cells: &[u64], f: FeatureId, mask: MaskId) -> Key {
-        if self.mask_stamp[mask] == self.stamp {
-            return self.mask_key[mask];
-        }
-        let words = model.cells.words(f);
-        let cells = &cells[words.clone()];
-        let mask_words = model.mask(mask);
-        let key = match model.cells.feature(f) {
-            FeatureCells::Numeric(_) => {
-                let mut low = None;
-                let mut high = CellRank::default();
-                for (w, (c, m)) in cells.iter().zip(mask_words).enumerate() {
-                    let both = c & m;
-                    if both != 0 {
-                        let rank = self.word_rank[words.start + w];
-                        low = low.or_else(|| {
-                            Some(rank.plus((c & ((1 << both.trailing_zeros()) - 1)).count_ones()))
-                        });
-                        high = rank.plus((c & (u64::MAX >> both.leading_zeros())).count_ones());
-                    }
-                }
-                let ranks = Span::new(low.expect("a filtered item meets the box"), high);
-                if ranks == self.ranks[f] { Key::FREE } else { Key::of_ranks(ranks) }
-            }
-            FeatureCells::Levels(_) => {
-                if cells.iter().zip(mask_words).all(|(c, m)| c & !m == 0) {
-                    Key::FREE
-                } else {
-                    Key::of_mask(mask)
-                }
-            }
-        };
-        self.mask_stamp[mask] = self.stamp;
-        self.mask_key[mask] = key;
-        key
     }
 
     fn build_feature(
@@ -315,8 +174,10 @@ impl Links {
     ) {
         let cells = &cells[model.cells.words(f)];
         let n_segments = match model.cells.feature(f) {
-            FeatureCells::Numeric(_) => self.number_segments(self.ranks[f], &entries),
-            FeatureCells::Levels(_) => self.category_segments(model, cells, self.ranks[f].len(), &entries),
+            FeatureCells::Numeric(_) => self.number_segments(self.entries.ranks[f], &entries),
+            FeatureCells::Levels(_) => {
+                self.category_segments(model, cells, self.entries.ranks[f].len(), &entries)
+            }
         };
         let first_segment = SegmentId::new(self.segments.len());
         self.list_segment_cells(cells, n_segments);
@@ -324,9 +185,9 @@ impl Links {
         let first_group = self.groups.next_id();
         let mut at = entries.start;
         while at < entries.end {
-            let block = self.block_of[self.sorted[at].position];
+            let block = self.entries.block_of[self.entries.sorted[at].position];
             let first = at;
-            while at < entries.end && self.block_of[self.sorted[at].position] == block {
+            while at < entries.end && self.entries.block_of[self.entries.sorted[at].position] == block {
                 at += 1;
             }
             self.build_link(model, cells, blocks, (f, block, n_segments), first..at);
@@ -342,7 +203,7 @@ impl Links {
     /// Segments of a number lie between the ends of its classes.
     fn number_segments(&mut self, cells: Span<CellRank>, entries: &Range<usize>) -> Span<LocalSegment> {
         self.segment_starts.refill(cells.len() + 1, false);
-        for entry in &self.sorted[entries.clone()] {
+        for entry in &self.entries.sorted[entries.clone()] {
             let ranks = entry.key.ranks();
             self.segment_starts[ranks.first] = true;
             self.segment_starts[ranks.end] = true;
@@ -368,7 +229,7 @@ impl Links {
         self.segment_of.refill(n_cells, LocalSegment::default());
         let mut segments: Span<LocalSegment> = Span::up_to(1);
         let mut previous = None;
-        for entry in &self.sorted[entries.clone()] {
+        for entry in &self.entries.sorted[entries.clone()] {
             let mask = entry.key.mask();
             if previous == Some(mask) || segments.len() == n_cells {
                 continue;
@@ -421,7 +282,7 @@ impl Links {
         self.class_keys.clear();
         self.class_of.clear();
         self.class_sizes.clear();
-        for entry in &self.sorted[entries.clone()] {
+        for entry in &self.entries.sorted[entries.clone()] {
             // Neighbouring leaves often share a key.
             let class = self.class_keys.iter().rposition(|&k| k == entry.key).unwrap_or_else(|| {
                 self.class_keys.push(entry.key);
@@ -443,7 +304,7 @@ impl Links {
             self.class_next.push(first_member);
             first_member = members.end;
         }
-        for (entry, &class) in self.sorted[entries.clone()].iter().zip(&self.class_of) {
+        for (entry, &class) in self.entries.sorted[entries.clone()].iter().zip(&self.class_of) {
             let slot = &mut self.class_next[class];
             self.members[*slot] = entry.position;
             self.member_restriction[*slot] = entry.restriction;
@@ -455,7 +316,7 @@ impl Links {
             let run = self.runs.push(segments);
             let runs = Span::new(run, run.next());
             self.push_class(Class { runs, members: Span::new(first_member, self.members.next_id()) });
-            let mut restricted = self.sorted[entries].iter().map(|entry| entry.position).peekable();
+            let mut restricted = self.entries.sorted[entries].iter().map(|entry| entry.position).peekable();
             let mut slot = first_member;
             for position in items {
                 if restricted.next_if_eq(&position).is_none() {

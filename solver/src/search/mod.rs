@@ -29,6 +29,8 @@ mod cells;
 mod certify;
 mod driver;
 mod dual;
+mod entries;
+mod error;
 mod evidence;
 mod filter;
 mod index;
@@ -52,6 +54,7 @@ mod stages;
 mod subtree;
 
 pub use certify::certify;
+pub use error::{CertifyError, SearchError};
 pub use options::{ProgressCallback, SearchOptions};
 pub use report::{Incumbent, Progress, Report, Status, StopReason};
 
@@ -62,39 +65,6 @@ pub use crate::problem::{Problem, ProblemError};
 #[cfg(feature = "stages")]
 #[doc(hidden)]
 pub use stages::Stages;
-
-/// Why a search was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SearchError {
-    /// The problem's parts do not fit together.
-    #[error("problem: {0}")]
-    Problem(String),
-    /// A setting is out of range.
-    #[error("search options: {0}")]
-    Options(String),
-}
-
-impl From<ProblemError> for SearchError {
-    fn from(error: ProblemError) -> Self {
-        Self::Problem(error.0)
-    }
-}
-
-/// Why a certificate was not written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CertifyError {
-    /// The problem or the options are refused.
-    #[error(transparent)]
-    Search(SearchError),
-    /// The report's status is neither optimal nor infeasible.
-    #[error("only a finished proof (status optimal or infeasible) can be certified")]
-    NotProved,
-    /// A limit or interrupt ended the work, or a constrained cell could not be decided.
-    #[error("the certificate was not finished within the limits")]
-    Limit,
-}
 
 /// Finds the point with the smallest objective and proves it.
 ///

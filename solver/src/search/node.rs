@@ -11,7 +11,7 @@ use super::multipliers::Multipliers;
 pub(crate) struct Node {
     /// The box.
     pub(crate) cells: Vec<u64>,
-    /// Proved: no allowed point of the box has a smaller objective.
+    /// Proved: no allowed point of the box has a smaller objective, unless it is at or above the cutoff.
     pub(crate) bound: f64,
     /// Constant plus linear cost of the decided trees.
     pub(crate) mean: f64,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::SearchError;
+use super::error::SearchError;
 use super::report::Progress;
 
 /// A function called with the state of the search, from the thread that coordinates it.

@@ -63,8 +63,12 @@ fn walk(seed: u64, allowance: f64, seen: &mut Seen) {
             Verdict::Branch => {
                 seen.branched += 1;
                 assert!(node.bound >= bound, "seed {seed}: {} below its parent's {bound}", node.bound);
-                let best = best_in(&model, &points, &node.cells);
-                assert!(node.bound <= best + ROUNDING, "seed {seed}: {} above {best}", node.bound);
+                // Points at or above the cutoff do not matter: their items may be gone though their cells are not.
+                let is_bound = |bound: f64, cells: &[u64]| {
+                    let best = best_in(&model, &points, cells);
+                    assert!(bound <= best + ROUNDING || best >= cutoff, "seed {seed}: {bound} above {best}");
+                };
+                is_bound(node.bound, &node.cells);
                 for point in points.iter().filter(|point| point.is_in(&model, &cells)) {
                     let kept = keeps(&model, &node, point);
                     assert!(kept || point.value >= cutoff - ROUNDING, "seed {seed}: {point:?} was removed");
@@ -76,8 +80,7 @@ fn walk(seed: u64, allowance: f64, seen: &mut Seen) {
                 worker.push_children(&model, node);
                 for (child, _) in &worker.stack[first..] {
                     assert!(child.bound >= bound, "seed {seed}: {} below its parent's {bound}", child.bound);
-                    let best = best_in(&model, &points, &child.cells);
-                    assert!(child.bound <= best + ROUNDING, "seed {seed}: {} above {best}", child.bound);
+                    is_bound(child.bound, &child.cells);
                 }
                 let [(a, split), (b, _)] = &worker.stack[first..] else { panic!("two children") };
                 let split = model.cells.words(split.expect("children of a split"));
@@ -169,5 +172,5 @@ fn nodes_are_bounded_by_their_points_and_keep_those_below_the_cutoff() {
         }
     }
     let Seen { branched, closed, removed, displaced } = seen;
-    assert!(branched > 2_000 && closed > 2_000 && removed > 2_000 && displaced > 1_000, "{seen:?}");
+    assert!(branched > 1_000 && closed > 2_000 && removed > 5_000 && displaced > 1_000, "{seen:?}");
 }

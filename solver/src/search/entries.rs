@@ -1,0 +1,160 @@
+//! The restrictions of a node's items that matter within its box, by variable.
+
+use super::blocks::Blocks;
+use super::cells::FeatureCells;
+use super::index::{BlockId, CellRank, FeatureId, Id, IdVec, MaskId, Position, Span};
+use super::model::Model;
+
+/// What decides an item's class, in a form that is quick to compare: for a number the ranks of its cells, for a category its mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key(u32, u32);
+
+impl Key {
+    /// The variable does not restrict the item within the box.
+    pub(crate) const FREE: Self = Self(u32::MAX, u32::MAX);
+
+    /// A number: the item's cells among those of the box.
+    fn of_ranks(ranks: Span<CellRank>) -> Self {
+        Self(ranks.first.raw(), ranks.end.raw())
+    }
+
+    /// A category: the item's mask.
+    fn of_mask(mask: MaskId) -> Self {
+        Self(mask.raw(), u32::MAX)
+    }
+
+    /// The ranks of a number's key.
+    pub(crate) fn ranks(self) -> Span<CellRank> {
+        Span::new(CellRank::from_raw(self.0), CellRank::from_raw(self.1))
+    }
+
+    /// The mask of a category's key.
+    pub(crate) fn mask(self) -> MaskId {
+        MaskId::from_raw(self.0)
+    }
+}
+
+/// A restriction of an item that matters within the box.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    feature: FeatureId,
+    pub(crate) position: Position,
+    /// Which of the item's restrictions it is.
+    pub(crate) restriction: u16,
+    pub(crate) key: Key,
+}
+
+/// The entries of a node.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    /// By variable, in the order of items.
+    pub(crate) sorted: Vec<Entry>,
+    /// Where the entries of each variable end.
+    pub(crate) ends: IdVec<FeatureId, usize>,
+    pub(crate) block_of: IdVec<Position, BlockId>,
+    /// All ranks of each variable's cells.
+    pub(crate) ranks: IdVec<FeatureId, Span<CellRank>>,
+    // Buffers.
+    list: Vec<Entry>,
+    mask_key: IdVec<MaskId, Key>,
+    mask_stamp: IdVec<MaskId, u32>,
+    stamp: u32,
+    /// Rank of the first cell of each word of the box.
+    word_rank: Vec<CellRank>,
+}
+
+impl Entries {
+    /// Every restriction of an item that matters within the box, sorted by variable (in the order of items).
+    pub(crate) fn collect(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
+        self.mask_key.resize(model.items.n_masks(), Key::FREE);
+        self.mask_stamp.resize(model.items.n_masks(), 0);
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.mask_stamp.as_mut_slice().fill(0);
+            self.stamp = 1;
+        }
+        self.word_rank.clear();
+        self.ranks.clear();
+        for f in model.cells.features() {
+            let mut rank = CellRank::default();
+            for &word in &cells[model.cells.words(f)] {
+                self.word_rank.push(rank);
+                rank = rank.plus(word.count_ones());
+            }
+            self.ranks.push(Span::new(CellRank::default(), rank));
+        }
+        self.list.clear();
+        self.ends.refill(model.n_features(), 0);
+        self.block_of.clear();
+        for block in blocks.ids() {
+            for position in blocks.block(block) {
+                self.block_of.push(block);
+                for (number, r) in model.restrictions(blocks.items[position]).iter().enumerate() {
+                    let feature = r.feature;
+                    if self.ranks[feature].len() < 2 {
+                        continue;
+                    }
+                    let key = self.key(model, cells, feature, r.mask);
+                    if key != Key::FREE {
+                        self.list.push(Entry { feature, position, restriction: number as u16, key });
+                        self.ends[feature] += 1;
+                    }
+                }
+            }
+        }
+        let mut start = 0;
+        for count in self.ends.iter_mut() {
+            start += std::mem::replace(count, start);
+        }
+        let blank = Entry {
+            feature: FeatureId::default(),
+            position: Position::default(),
+            restriction: 0,
+            key: Key::FREE,
+        };
+        self.sorted.clear();
+        self.sorted.resize(self.list.len(), blank);
+        for entry in &self.list {
+            let slot = &mut self.ends[entry.feature];
+            self.sorted[*slot] = *entry;
+            *slot += 1;
+        }
+    }
+
+    fn key(&mut self, model: &Model<'_>, cells: &[u64], f: FeatureId, mask: MaskId) -> Key {
+        if self.mask_stamp[mask] == self.stamp {
+            return self.mask_key[mask];
+        }
+        let words = model.cells.words(f);
+        let cells = &cells[words.clone()];
+        let mask_words = model.mask(mask);
+        let key = match model.cells.feature(f) {
+            FeatureCells::Numeric(_) => {
+                let mut low = None;
+                let mut high = CellRank::default();
+                for (w, (c, m)) in cells.iter().zip(mask_words).enumerate() {
+                    let both = c & m;
+                    if both != 0 {
+                        let rank = self.word_rank[words.start + w];
+                        low = low.or_else(|| {
+                            Some(rank.plus((c & ((1 << both.trailing_zeros()) - 1)).count_ones()))
+                        });
+                        high = rank.plus((c & (u64::MAX >> both.leading_zeros())).count_ones());
+                    }
+                }
+                let ranks = Span::new(low.expect("a filtered item meets the box"), high);
+                if ranks == self.ranks[f] { Key::FREE } else { Key::of_ranks(ranks) }
+            }
+            FeatureCells::Levels(_) => {
+                if cells.iter().zip(mask_words).all(|(c, m)| c & !m == 0) {
+                    Key::FREE
+                } else {
+                    Key::of_mask(mask)
+                }
+            }
+        };
+        self.mask_stamp[mask] = self.stamp;
+        self.mask_key[mask] = key;
+        key
+    }
+}
