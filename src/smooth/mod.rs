@@ -37,7 +37,7 @@
 //! let process = SmoothProcess::fit(&coordinates, &x, &[1.5, -0.5, -0.5, -0.5], &SmoothSettings::default())?;
 //! let region = Region::full(&problem.domains());
 //! let space = SearchSpace {
-//!     constraints: &problem.constraints,
+//!     constraints: problem.constraints(),
 //!     region: &region,
 //!     excluded: &rows,
 //!     best_rows: &rows[1..],
@@ -46,7 +46,7 @@
 //! let mut rng = ChaCha8Rng::seed_from_u64(1);
 //! let bound = Acquisition::LowerBound { kappa: 2.0 };
 //! let found = minimise(&process, bound, &space, &Limits::default(), &mut rng).expect("the disc holds more points");
-//! assert!(problem.constraints.is_feasible(&found.point, leafgp_solver::constraints::Tolerance::Produce));
+//! assert!(problem.constraints().is_feasible(&found.point, leafgp_solver::constraints::Tolerance::Produce));
 //! assert!(found.point[0] + found.point[1] > 1.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

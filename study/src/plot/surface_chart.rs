@@ -65,18 +65,18 @@ pub fn marked_rows(problem: &Problem, rows: &[Row], best: Option<usize>) -> Vec<
 /// The picture of a surface.
 ///
 /// ```
-/// use leafgp::engine::Observation;
-/// use leafgp::history::Outcome;
+/// use leafgp::history::{Outcome, Row};
 /// use leafgp_study::functions;
 /// use leafgp_study::plot::{Surface, SurfaceChart};
 ///
 /// let branin = functions::find("branin")?;
 /// let points = [[-3.0, 12.0], [0.0, 5.0], [3.0, 2.0], [5.0, 9.0], [9.0, 3.0], [7.0, 14.0], [1.0, 1.0]];
-/// let rows = points.map(|point| Observation {
-///     point: point.to_vec(),
-///     outcome: Outcome::Done(branin.evaluate(&point)),
-/// });
-/// let surface = Surface::new(&branin.problem()?, &rows, 0, 1, &points[2])?;
+/// let problem = branin.problem()?;
+/// let mut rows = Vec::new();
+/// for point in points {
+///     rows.push(Row::new(&problem, &point, Outcome::Done(branin.evaluate(&point)))?);
+/// }
+/// let surface = Surface::new(&problem, &rows, 0, 1, &points[2])?;
 /// let chart = SurfaceChart { title: "branin".into(), surface: &surface, x: 0, y: 1, points: Vec::new() };
 /// assert!(chart.svg().starts_with("<svg"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
