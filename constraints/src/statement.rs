@@ -84,7 +84,7 @@ impl From<&expr::Number> for Number {
     }
 }
 
-/// What a set of constraints states, as plain data: every feasible point lies in the domains and makes each root hold at [`Tolerance::Produce`]. A variable
+/// What a set of constraints states, as plain data: every feasible point lies in the domains and makes each root hold at [`Tolerance::Produce`](crate::Tolerance::Produce). A variable
 /// that exists only under a condition is a root like any other.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement<'a> {
