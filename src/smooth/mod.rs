@@ -55,7 +55,7 @@
 //! Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024 (prior of the length scales).
 //! Duvenaud, Nickisch & Rasmussen, *Additive Gaussian processes*, NeurIPS 2011.
 //! Ament et al., *Unexpected improvements to expected improvement for Bayesian optimization*, NeurIPS 2023 (logarithm of EI).
-//! Goldfarb & Idnani 1983 (the projections, see [`leafgp_solver::qp`]).
+//! Goldfarb & Idnani 1983 (the projections, see [`leafgp_solver::constraints::qp`]).
 
 mod acquisition;
 mod bfgs;
