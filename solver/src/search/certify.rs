@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::certificate::{Certificate, Forward, complete, digest};
 use leafgp_constraints::Region;
 
+use super::error::{CertifyError, SearchError};
 use super::evidence::Refuter;
 use super::local::Neighbours;
 use super::model::Model;
@@ -13,7 +14,6 @@ use super::options::SearchOptions;
 use super::pool::{Found, Pool};
 use super::report::{Report, Status};
 use super::subtree::{Context, Worker};
-use super::error::{CertifyError, SearchError};
 use crate::problem::Problem;
 
 /// Slack, relative to the size of the bound, between what the search proved and what the certificate claims: the verifier rounds outward.
