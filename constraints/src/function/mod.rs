@@ -3,7 +3,8 @@
 //!
 //! A new function of one argument is a file here that implements [`Univariate`] (and [`Curve`](curve::Curve), unless it brings its own estimators), its
 //! `mod` line and its name in the registry below. The tests run over the registry; `expr/mod.rs` has the table for users, and the
-//! generator of random problems (`tests/support`) a list of its own with values written from the definition.
+//! generator of random problems (`tests/support`) a list of its own with values written from the definition. What checks proofs shares none of this: a named
+//! function also has a variant in `statement.rs`, and `leafgp-solver`'s certificates say on their own what they know of it.
 
 mod abs;
 mod ceil;
