@@ -84,26 +84,6 @@ impl SmoothProcess {
         Self::condition(coordinates.clone(), parameters, all.select(&rows), targets, None)
     }
 
-    /// Conditions on all rows with given parameters.
-    ///
-    /// # Errors
-    /// As [`SmoothProcess::fit`].
-    ///
-    /// # Panics
-    /// When the parameters are not those of as many coordinates.
-    pub fn with_parameters(
-        coordinates: &Coordinates,
-        x: &Table,
-        y: &[f64],
-        parameters: KernelParameters,
-    ) -> Result<Self, SmoothError> {
-        check(coordinates, x, y)?;
-        let d = coordinates.n_coordinates();
-        assert_eq!((parameters.length_scales.len(), parameters.additive_length_scales.len()), (d, d));
-        let columns = Columns::new(coordinates, x.rows());
-        Self::condition(coordinates.clone(), parameters, columns, y.to_vec(), None)
-    }
-
     /// `measured`: the process of the measured rows alone, when the others are believed.
     fn condition(
         coordinates: Coordinates,
