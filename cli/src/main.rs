@@ -11,8 +11,11 @@ mod fit;
 mod init;
 mod inputs;
 mod interrupt;
+mod model;
+mod optimize;
 mod output;
 mod plot;
+mod predict;
 mod progress;
 mod run;
 mod solve;
@@ -53,6 +56,8 @@ fn main() -> ExitCode {
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
+        Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
+        Command::Predict(args) => predict::command(args, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
     };

@@ -4,6 +4,7 @@
 //! that newest text, and a complete new file replaces the old one in a single rename. All other cells, blank lines, quotes, separators, decimal
 //! marks and line ends stay byte for byte as they were.
 
+mod columns;
 mod dialect;
 mod document;
 mod error;
@@ -17,6 +18,7 @@ use leafgp_solver::constraints::Tolerance;
 
 use crate::problem::{Problem, ValueError};
 
+pub use columns::Columns;
 pub use dialect::Dialect;
 pub use error::HistoryError;
 pub use file::HistoryFile;

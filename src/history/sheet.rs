@@ -422,7 +422,7 @@ fn needed(problem: &Problem) -> Vec<&str> {
 }
 
 /// The bytes as text.
-fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
+pub(super) fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
     const EXPECTED: &str = "a CSV file saved as UTF-8";
     if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
         return Err(HistoryError::new("the file is UTF-16", EXPECTED));
@@ -443,7 +443,7 @@ fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
 }
 
 /// The separator that a first line `sep=;` declares, as some spreadsheets write it.
-fn declared_delimiter(text: &str) -> Option<char> {
+pub(super) fn declared_delimiter(text: &str) -> Option<char> {
     let line = text.lines().next()?.trim_matches('"');
     let rest = line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
     [',', ';', '\t'].into_iter().find(|&c| rest == c.to_string())

@@ -5,6 +5,7 @@ mod check;
 mod history_file;
 mod init;
 mod mixed;
+mod model;
 mod plot;
 mod problem_file;
 mod run;
