@@ -12,7 +12,7 @@ use super::propose::{Step, best_points, limits_of_centre, search_options};
 use super::random::{Purpose, stream};
 use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::{Chosen, Suggestion};
-use super::surrogate::{Prediction, Surrogate};
+use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 use crate::problem::{Preset, Settings};
 use crate::smooth::Acquisition;
@@ -120,9 +120,6 @@ fn choose(
     };
     let mut rng = stream(problem.settings().seed, Purpose::Smooth, step.n_rows);
     let found = minimise(smooth.process(), acquisition, &space, limits, &mut rng)?;
-    let posterior = smooth.process().posterior(&found.point);
-    let scale = smooth.scale();
-    let prediction =
-        Prediction { mean: scale.mean(posterior.mean), std: scale.deviation(posterior.deviation()) };
+    let prediction = smooth.prediction(&found.point);
     Some((found.point, Chosen { prediction, acquisition, value: found.value }))
 }

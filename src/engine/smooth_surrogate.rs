@@ -2,7 +2,7 @@
 
 use crate::history::Row;
 use crate::problem::{Problem, ValueError};
-use crate::smooth::{Coordinates, SmoothProcess};
+use crate::smooth::{Acquisition, Coordinates, SmoothProcess};
 
 use super::error::EngineError;
 use super::surrogate::Prediction;
@@ -83,8 +83,19 @@ impl SmoothSurrogate {
         self.problem.check_point(x)?;
         let mut x = x.to_vec();
         self.problem.constraints().deactivate(&mut x);
-        let posterior = self.process().posterior(&x);
-        let (mean, std) = (self.scale.mean(posterior.mean), self.scale.deviation(posterior.deviation()));
-        Ok(Prediction { mean, std })
+        Ok(self.prediction(&x))
+    }
+
+    /// [`SmoothSurrogate::predict`] at a point of the problem whose inactive variables hold their inactive value.
+    pub(super) fn prediction(&self, x: &[f64]) -> Prediction {
+        let posterior = self.process().posterior(x);
+        Prediction { mean: self.scale.mean(posterior.mean), std: self.scale.deviation(posterior.deviation()) }
+    }
+
+    /// An acquisition at a point of the problem.
+    pub(super) fn value(&self, x: &[f64], acquisition: Acquisition) -> f64 {
+        let mut x = x.to_vec();
+        self.problem.constraints().deactivate(&mut x);
+        acquisition.value(self.process().posterior(&x), self.process().best())
     }
 }
