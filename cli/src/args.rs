@@ -166,7 +166,7 @@ pub(crate) struct SuggestArgs {
     /// How the suggestions are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: SuggestionFormat,
-    /// Write the acquisition problem of the first suggestion to a file (JSON).
+    /// Write the trees' acquisition problem after the measured experiments to a file (JSON).
     #[arg(long, value_name = "F.json")]
     pub(crate) export_instance: Option<PathBuf>,
     /// The method.

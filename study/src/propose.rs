@@ -50,8 +50,8 @@ pub(super) fn propose(
 /// The engine's own suggestion.
 fn suggested(optimizer: &Optimizer, context: &Context) -> Result<Proposal, StudyError> {
     let suggestion = optimizer.ask_with(context)?;
-    let proof = suggestion.prediction().map(|Prediction { mean, std }| match &suggestion.proof {
-        Some(proof) => ProofRecord {
+    let proof = match (&suggestion.proof, &suggestion.chosen, suggestion.prediction()) {
+        (Some(proof), _, Some(Prediction { mean, std })) => Some(ProofRecord {
             status: proof.status.into(),
             stop_reason: Some(proof.stop_reason.into()),
             gap: Some(proof.gap).filter(|gap| gap.is_finite()),
@@ -60,18 +60,19 @@ fn suggested(optimizer: &Optimizer, context: &Context) -> Result<Proposal, Study
             mean,
             std,
             nodes: proof.nodes,
-        },
-        None => ProofRecord {
+        }),
+        (None, Some(chosen), Some(Prediction { mean, std })) => Some(ProofRecord {
             status: Status::Local,
             stop_reason: None,
             gap: None,
             bound: None,
-            acquisition: suggestion.chosen.map_or(f64::NAN, |chosen| chosen.value),
+            acquisition: chosen.value,
             mean,
             std,
             nodes: 0,
-        },
-    });
+        }),
+        _ => None,
+    };
     Ok(Proposal { point: suggestion.point, proof })
 }
 
