@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use leafgp::engine::{Context, EngineError, Method, Optimizer, Suggestion};
+use leafgp::engine::{Context, EngineError, Method, Optimizer, Suggestion, uniform};
 use leafgp::history::Outcome;
 use leafgp::problem::{Goal, Preset, Problem, Settings, Variable};
 use leafgp::smooth::Acquisition;
+use leafgp::solver::Region;
 use leafgp::solver::constraints::Tolerance;
 use leafgp::solver::search::Status;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 
 const SMOOTH: [Preset; 3] = [Preset::Proven, Preset::Smooth, Preset::Mixed];
 
@@ -122,6 +125,37 @@ fn turns_methods_and_what_is_said_of_each_suggestion() {
             );
             optimizer.tell(&suggestion.point, objective(&suggestion.point)).unwrap();
         }
+    }
+}
+
+#[test]
+fn the_trees_judge_a_free_step_by_a_proof_and_change_nothing_about_it() {
+    for seed in 0..4 {
+        let optimizer = after(mixed(Preset::Smooth, seed), 16 + seed as usize);
+        let plain = optimizer.ask().unwrap();
+        let asked = optimizer.ask_with(&Context { tree_excess: true, ..Context::default() }).unwrap();
+        assert_eq!(asked.point, plain.point);
+        assert_eq!(plain.chosen.unwrap().tree_excess, None);
+        let excess = asked.chosen.unwrap().tree_excess.unwrap();
+        let surrogate = optimizer.surrogate().unwrap();
+        let value = |x: &[f64]| surrogate.evaluate(x).unwrap().value;
+        let constraints = optimizer.problem().constraints();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let full = Region::full(constraints.domains());
+        let mut feasible = 0;
+        for _ in 0..3000 {
+            let mut x = uniform(optimizer.problem(), &full, &mut rng);
+            constraints.deactivate(&mut x);
+            if constraints.is_feasible(&x, Tolerance::Produce) {
+                feasible += 1;
+                assert!(value(&x) >= value(&asked.point) - excess - 1e-9, "{x:?} is better by more");
+            }
+        }
+        assert!(feasible > 100);
+        // The paper's search finds the minimum: what is said is not far from the truth.
+        let paper =
+            again(&optimizer, |settings| settings.use_preset(Preset::Paper)).ask().unwrap().proof.unwrap();
+        assert!(excess <= value(&asked.point) - paper.acquisition + 1e-3 * paper.acquisition.abs().max(1.0));
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
-        context: Context { interrupt: Some(interrupt), progress: None },
+        context: Context { interrupt: Some(interrupt), ..Context::default() },
     };
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);

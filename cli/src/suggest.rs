@@ -24,8 +24,11 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
-    let context =
-        |meter: &Meter| Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
+    let context = |meter: &Meter| Context {
+        interrupt: Some(interrupt.clone()),
+        progress: Some(meter.callback()),
+        tree_excess: true,
+    };
 
     let mut history = read_history(&file, &problem, output)?;
     let (optimizer, suggestions, interrupted) = loop {
@@ -172,9 +175,16 @@ fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
                 }
             }
         }
-        None => format!(
-            "{predicted}; {by} over all feasible points, by local search: feasible, and nothing is proved of other points"
-        ),
+        None => {
+            let excess =
+                suggestion.chosen.and_then(|chosen| chosen.tree_excess).map_or(String::new(), |excess| {
+                    format!(
+                        "; the trees' bound here is at most {} standard deviations above its minimum: proved",
+                        short(excess)
+                    )
+                });
+            format!("{predicted}; {by} over all feasible points, by local search{excess}")
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::history::{History, Outcome, Row};
 use crate::problem::{Preset, Problem};
 
 use super::centre::shorten_point;
-use super::choose::{Turn, choose_freely, choose_in_cell};
+use super::choose::{Turn, choose_freely, choose_in_cell, tree_excess};
 use super::context::Context;
 use super::error::EngineError;
 use super::propose::{Step, propose};
@@ -129,8 +129,15 @@ impl<'a> Batch<'a> {
                 note = Some("no tree has a split yet, so there is no cell to prove".to_owned());
             }
         }
-        if free && let Some(suggestion) = choose_freely(smooth, training, turn.acquisition, step) {
-            return Ok(Some(Suggestion { note, ..suggestion }));
+        if free && let Some(mut suggestion) = choose_freely(smooth, training, turn.acquisition, step) {
+            suggestion.note = note;
+            if let (true, Some(chosen)) = (self.context.tree_excess, &mut suggestion.chosen) {
+                let surrogate = fitted_trees(&mut self.surrogate, problem, training.clone())?;
+                if surrogate.has_splits() {
+                    chosen.tree_excess = tree_excess(surrogate, &suggestion.point, step);
+                }
+            }
+            return Ok(Some(suggestion));
         }
         match propose(fitted_trees(&mut self.surrogate, problem, training.clone())?, step) {
             // There is still the design.

@@ -14,6 +14,7 @@ use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::{Chosen, Suggestion};
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
+use crate::acquisition::AcquisitionProblem;
 use crate::problem::{Preset, Settings};
 use crate::smooth::Acquisition;
 use crate::smooth::search::{SearchSpace, minimise};
@@ -24,6 +25,9 @@ const MIXED_EACH: usize = 4;
 /// A proven step of [`Preset::Mixed`] is one in four: it gets a second at least, and a hundredth of the time limit.
 const MIXED_LEAST: Duration = Duration::from_secs(1);
 const MIXED_SHARE: f64 = 0.01;
+
+/// Most nodes of the search behind [`Chosen::tree_excess`]: its bound is a proof wherever it stops.
+const EXCESS_NODES: u64 = 500;
 
 /// What kind of step it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,14 +81,9 @@ pub(super) fn choose_in_cell(
     let settings = problem.settings();
     let mut options = search_options(problem, step.n_rows, best_points(training), step.context);
     if settings.preset == Preset::Mixed {
-        let limit = settings.solver.time_limit;
-        let own = MIXED_LEAST.max(Duration::from_secs_f64(MIXED_SHARE * limit));
-        options.time_limit = Some(own.min(Duration::from_secs_f64(limit)));
+        options.time_limit = Some(own_time(settings));
     }
-    let mut statement = surrogate.acquisition();
-    // The cells of pending and failed experiments may hold better points than the ones taken, and the process knows of those.
-    statement.excluded.clear();
-    let mut cells = Cells::new(statement, options, surrogate.scale());
+    let mut cells = Cells::new(everywhere(surrogate), options, surrogate.scale());
     let mut rng = stream(settings.seed, Purpose::Centre, step.n_rows);
     let forest = &surrogate.trees().forest;
     while let Some((incumbent, proof)) = cells.next()? {
@@ -98,6 +97,32 @@ pub(super) fn choose_in_cell(
         }
     }
     Ok(None)
+}
+
+/// [`Chosen::tree_excess`] of a point; `None` where the search ended without a bound.
+pub(super) fn tree_excess(surrogate: &Surrogate, x: &[f64], step: &Step<'_>) -> Option<f64> {
+    let (problem, training) = (surrogate.problem(), surrogate.training());
+    let mut options = search_options(problem, step.n_rows, best_points(training), step.context);
+    options.time_limit = Some(own_time(problem.settings()));
+    options.node_limit = Some(options.node_limit.map_or(EXCESS_NODES, |nodes| nodes.min(EXCESS_NODES)));
+    let (_, proof) = Cells::new(everywhere(surrogate), options, surrogate.scale()).next().ok()??;
+    let excess = surrogate.evaluate(x).ok()?.value - proof.bound;
+    excess.is_finite().then_some(excess.max(0.0))
+}
+
+/// The trees' acquisition over all feasible points. The cells of pending and failed experiments may hold better points than the ones taken, and the process knows of
+/// those.
+fn everywhere(surrogate: &Surrogate) -> AcquisitionProblem {
+    let mut statement = surrogate.acquisition();
+    statement.excluded.clear();
+    statement
+}
+
+/// Time of a search of the trees that is not the whole suggestion.
+fn own_time(settings: &Settings) -> Duration {
+    let limit = settings.solver.time_limit;
+    let own = MIXED_LEAST.max(Duration::from_secs_f64(MIXED_SHARE * limit));
+    own.min(Duration::from_secs_f64(limit))
 }
 
 fn choose(
@@ -121,5 +146,5 @@ fn choose(
     let mut rng = stream(problem.settings().seed, Purpose::Smooth, step.n_rows);
     let found = minimise(smooth.process(), acquisition, &space, limits, &mut rng)?;
     let prediction = smooth.prediction(&found.point);
-    Some((found.point, Chosen { prediction, acquisition, value: found.value }))
+    Some((found.point, Chosen { prediction, acquisition, value: found.value, tree_excess: None }))
 }

@@ -31,6 +31,10 @@ pub struct Chosen {
     pub acquisition: Acquisition,
     /// Its value at the point, of standardised targets.
     pub value: f64,
+    /// The trees' lower confidence bound at the point less what is proved to be no larger than its minimum over all feasible points, in standard deviations of the
+    /// targets: by the trees' judgement no point is better than this one by more. Only where [`Context::tree_excess`](super::Context) asks for it, no cell was
+    /// searched for, and trees have splits.
+    pub tree_excess: Option<f64>,
 }
 
 /// How a suggestion was found.
@@ -133,7 +137,7 @@ impl Chosen {
     }
 
     fn to_json(&self) -> Value {
-        json!({ "acquisition": self.acquisition_name(), "value": self.value })
+        json!({ "acquisition": self.acquisition_name(), "value": self.value, "tree_excess": self.tree_excess })
     }
 }
 
