@@ -121,7 +121,7 @@ impl Suggestion {
         object.insert("stop_reason".into(), json!(proof.map(|proof| proof.stop_reason.as_str())));
         if problem.settings().preset != Preset::Paper {
             object.insert("method".into(), json!(self.method().as_str()));
-            object.insert("smooth".into(), json!(self.chosen.as_ref().map(Chosen::to_json)));
+            object.insert("smooth".into(), json!(self.chosen.map(Chosen::to_json)));
         }
         Value::Object(object)
     }
@@ -136,7 +136,7 @@ impl Chosen {
         }
     }
 
-    fn to_json(&self) -> Value {
+    fn to_json(self) -> Value {
         json!({ "acquisition": self.acquisition_name(), "value": self.value, "tree_excess": self.tree_excess })
     }
 }
