@@ -9,7 +9,7 @@ use leafgp::engine::{
     stream, uniform,
 };
 use leafgp::history::{History, HistoryFile, Outcome, csv_text};
-use leafgp::problem::{Goal, Problem, ProblemError, Scale, Settings, Variable};
+use leafgp::problem::{Goal, Preset, Problem, ProblemError, Scale, Settings, Variable};
 use leafgp::solver::constraints::Limits;
 use leafgp::solver::search::{SearchOptions, minimize};
 use leafgp::solver::{LevelSet, Range, Region};
@@ -65,8 +65,8 @@ fn variable() -> impl Strategy<Value = Variable> {
 type Change<'a> = Box<dyn Fn(&mut Settings) + 'a>;
 
 /// Settings that make a proposal quick.
-fn quick() -> Settings {
-    let mut settings = Settings::default();
+fn quick(preset: Preset) -> Settings {
+    let mut settings = Settings::with_preset(preset);
     settings.trees.n_trees = 4;
     settings.trees.min_data_in_leaf = 1;
     settings.trees.min_data_in_bin = 1;
@@ -92,17 +92,20 @@ fn built() -> impl Strategy<Value = Result<Problem, ProblemError>> {
         "a implies",
         "a ^ b <= 3",
     ]);
-    (vec(variable(), 0..4), vec(constraint, 0..2), any::<bool>()).prop_map(|(variables, constraints, up)| {
-        let goal = if up { Goal::Maximize } else { Goal::Minimize };
-        let mut builder = Problem::builder("hostile").objective("y", goal).settings(quick());
-        for variable in variables {
-            builder = builder.variable(variable);
-        }
-        for constraint in constraints {
-            builder = builder.constraint(constraint, constraint);
-        }
-        builder.build()
-    })
+    let preset = select(Preset::WORDS.to_vec());
+    (vec(variable(), 0..4), vec(constraint, 0..2), any::<bool>(), preset).prop_map(
+        |(variables, constraints, up, preset)| {
+            let goal = if up { Goal::Maximize } else { Goal::Minimize };
+            let mut builder = Problem::builder("hostile").objective("y", goal).settings(quick(preset.1));
+            for variable in variables {
+                builder = builder.variable(variable);
+            }
+            for constraint in constraints {
+                builder = builder.constraint(constraint, constraint);
+            }
+            builder.build()
+        },
+    )
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
@@ -178,7 +181,7 @@ proptest! {
         depth in prop_oneof![-2_i32..4, any::<i32>()],
         flags in any::<[bool; 2]>(),
     ) {
-        let settings = quick();
+        let settings = quick(Preset::Paper);
         let problem = Problem::builder("p")
             .variable(Variable::continuous("x", 0.0, 1.0))
             .variable(Variable::categorical("c", ["u", "v", "w"]))
@@ -207,13 +210,33 @@ proptest! {
             Box::new(|s| s.trees.max_depth = depth),
             Box::new(|s| (s.trees.extra_trees, s.trees.boost_from_average) = flags.into()),
         ];
-        for change in changes {
-            let Ok(problem) = problem.clone().adjusted(change) else { continue };
+        let ask = |problem: Problem| {
             let mut optimizer = Optimizer::new(problem);
             for i in 0..6 {
                 optimizer.tell(&[f64::from(i) / 6.0, f64::from(i % 3)], f64::from(i * i)).unwrap();
             }
             let _ = optimizer.ask();
+        };
+        for change in changes {
+            if let Ok(problem) = problem.clone().adjusted(change) {
+                ask(problem);
+            }
+        }
+        let smooth_changes: Vec<Change<'_>> = vec![
+            Box::new(|s| s.smooth.kappa = numbers[0]),
+            Box::new(|s| s.smooth.parameter_rows = counts[0]),
+            Box::new(|s| s.smooth.condition_rows = counts[1]),
+            Box::new(|s| s.repeats = flags[0]),
+            Box::new(|s| s.solver.time_limit = numbers[2].min(0.5)),
+        ];
+        for change in smooth_changes {
+            let problem = problem.clone().adjusted(|settings| {
+                settings.use_preset(if flags[1] { Preset::Proven } else { Preset::Smooth });
+                change(settings);
+            });
+            if let Ok(problem) = problem {
+                ask(problem);
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use leafgp::engine::{Context, EngineError, Optimizer, Surrogate};
 use leafgp::history::{History, csv_text};
-use leafgp::problem::{Problem, ProblemBuilder, Variable};
+use leafgp::problem::{Preset, Problem, ProblemBuilder, Variable};
 use leafgp::solver::search::Status;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -94,7 +94,8 @@ fn suggest(optimizer: &mut Optimizer, n: usize, check: &dyn Fn(&Printed) -> Resu
         times.total += asked;
         let printed = print(optimizer.problem(), &suggestion.point);
         check(&printed).unwrap_or_else(|e| panic!("suggestion {i}: {e}: {printed:?}"));
-        assert!(observations.iter().all(|o| o.point != suggestion.point) || suggestion.proof.is_some());
+        let repeats = optimizer.problem().settings().repeats && suggestion.proof.is_some();
+        assert!(repeats || observations.iter().all(|o| o.point != suggestion.point));
         if let Some(proof) = &suggestion.proof {
             let start = Instant::now();
             Surrogate::of(optimizer.problem(), &observations).unwrap();
@@ -127,14 +128,20 @@ fn design_then_suggest(problem: Problem, n: usize, check: &dyn Fn(&Printed) -> R
     let points = problem.constraints().design(30, &[], &problem.log_scale(), &mut rng, limits);
     println!("{}: first design of 30 in {:.2} s", problem.name(), start.elapsed().as_secs_f64());
     assert_eq!(points.len(), 30);
-    let mut optimizer = Optimizer::new(problem);
-    for (i, x) in points.iter().enumerate() {
-        let printed = print(optimizer.problem(), x);
-        check(&printed).unwrap_or_else(|e| panic!("design point {i}: {e}: {printed:?}"));
-        let value = synthetic(optimizer.problem(), x);
-        optimizer.tell(x, value).unwrap();
+    for preset in [Preset::Paper, Preset::Mixed] {
+        let mut optimizer = Optimizer::new(of_preset(problem.clone(), preset));
+        for (i, x) in points.iter().enumerate() {
+            let printed = print(optimizer.problem(), x);
+            check(&printed).unwrap_or_else(|e| panic!("design point {i}: {e}: {printed:?}"));
+            let value = synthetic(optimizer.problem(), x);
+            optimizer.tell(x, value).unwrap();
+        }
+        suggest(&mut optimizer, n, check);
     }
-    suggest(&mut optimizer, n, check);
+}
+
+fn of_preset(problem: Problem, preset: Preset) -> Problem {
+    problem.adjusted(|settings| settings.use_preset(preset)).unwrap()
 }
 
 /// The error when a condition fails.
@@ -416,8 +423,10 @@ fn check_vae(row: &Printed) -> Result<(), String> {
 fn networks(n: usize) {
     let checks: [(&str, Check); 2] = [("cifar-nas.toml", check_cifar), ("vae-nas.toml", check_vae)];
     for (name, check) in checks {
-        let mut optimizer = Optimizer::new(file(name));
-        suggest(&mut optimizer, n, &check);
+        for preset in [Preset::Paper, Preset::Mixed] {
+            let mut optimizer = Optimizer::new(of_preset(file(name), preset));
+            suggest(&mut optimizer, n, &check);
+        }
     }
 }
 
@@ -473,7 +482,8 @@ fn measured(problem: Problem, time_limit: f64) -> Optimizer {
 
 #[test]
 fn an_interrupt_reaches_into_the_constraints() {
-    for optimizer in [Optimizer::new(endless()), measured(endless(), 1e6)] {
+    let paper = of_preset(endless(), Preset::Paper);
+    for optimizer in [Optimizer::new(endless()), measured(paper, 1e6), measured(endless(), 1e6)] {
         let flag = Arc::new(AtomicBool::new(false));
         let raise = flag.clone();
         let raiser = std::thread::spawn(move || {
@@ -490,21 +500,25 @@ fn an_interrupt_reaches_into_the_constraints() {
 #[test]
 fn the_time_limit_reaches_into_the_constraints() {
     let first = endless().adjusted(|settings| settings.solver.time_limit = 0.15).unwrap();
-    for optimizer in [Optimizer::new(first), measured(endless(), 0.15)] {
+    let paper = of_preset(endless(), Preset::Paper);
+    for optimizer in [Optimizer::new(first), measured(paper, 0.15), measured(endless(), 0.15)] {
         let why = reason(optimizer.ask());
         assert!(why.contains("time limit") || why.contains("time_limit"), "{why}");
     }
     // The projection has a little time of its own, then the search's point stands.
-    let problem = reverse_convex().adjusted(|settings| settings.solver.time_limit = 1e-6);
-    let mut optimizer = Optimizer::new(problem.unwrap());
-    for i in 0..6 {
-        let x: Vec<f64> = (0..60).map(|j| if (j + i * 10) % 60 < 20 { 1.0 } else { 0.0 }).collect();
-        optimizer.tell(&x, f64::from(i)).unwrap();
-    }
-    match optimizer.ask() {
-        Ok(suggestion) => {
-            assert_eq!(check_reverse_convex(&print(optimizer.problem(), &suggestion.point)), Ok(()));
+    for preset in [Preset::Paper, Preset::Mixed, Preset::Proven] {
+        let problem = of_preset(reverse_convex(), preset);
+        let problem = problem.adjusted(|settings| settings.solver.time_limit = 1e-6);
+        let mut optimizer = Optimizer::new(problem.unwrap());
+        for i in 0..6 {
+            let x: Vec<f64> = (0..60).map(|j| if (j + i * 10) % 60 < 20 { 1.0 } else { 0.0 }).collect();
+            optimizer.tell(&x, f64::from(i)).unwrap();
         }
-        Err(error) => assert!(matches!(error, EngineError::NoIncumbent { .. }), "{error:?}"),
+        match optimizer.ask() {
+            Ok(suggestion) => {
+                assert_eq!(check_reverse_convex(&print(optimizer.problem(), &suggestion.point)), Ok(()));
+            }
+            Err(error) => assert!(matches!(error, EngineError::NoIncumbent { .. }), "{error:?}"),
+        }
     }
 }

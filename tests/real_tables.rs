@@ -6,7 +6,7 @@ use std::path::Path;
 
 use leafgp::engine::{Optimizer, model_quality};
 use leafgp::history::History;
-use leafgp::problem::{Problem, Settings, Variable};
+use leafgp::problem::{Preset, Problem, Settings, Variable};
 use leafgp::solver::Domain;
 use leafgp::solver::constraints::Tolerance;
 use leafgp::solver::search::Status;
@@ -68,23 +68,39 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// The same experiments with other settings.
+fn with_settings(optimizer: &Optimizer, change: impl FnOnce(&mut Settings)) -> Optimizer {
+    let mut other = Optimizer::new(optimizer.problem().clone().adjusted(change).unwrap());
+    for row in optimizer.observations() {
+        other.tell_outcome(&row.point, row.outcome).unwrap();
+    }
+    other
+}
+
 #[test]
 fn suggestions_are_proved_feasible_and_reproducible() {
-    for Case { name, optimizer, n_rows, .. } in cases() {
+    for (preset, Case { name, optimizer, n_rows, .. }) in [Preset::Paper, Preset::Proven]
+        .into_iter()
+        .flat_map(|preset| cases().into_iter().map(move |case| (preset, case)))
+    {
         assert_eq!(optimizer.observations().len(), n_rows);
+        let trees = optimizer.problem().settings().trees.clone();
+        let optimizer = with_settings(&optimizer, |settings| {
+            settings.use_preset(preset);
+            // One of the tables holds every point there is.
+            settings.repeats = true;
+            if preset == Preset::Paper {
+                settings.trees = trees;
+            }
+        });
         let suggestion = optimizer.ask().unwrap();
-        let proof = suggestion.proof.as_ref().expect("a model");
+        let proof =
+            suggestion.proof.as_ref().unwrap_or_else(|| panic!("{name}, {preset:?}: {:?}", suggestion.note));
         assert_eq!(proof.status, Status::Optimal, "{name}");
         assert!(proof.gap <= 1e-4 && proof.bound <= proof.acquisition, "{name}: {proof:?}");
         assert!(optimizer.problem().constraints().is_feasible(&suggestion.point, Tolerance::Produce));
         assert_eq!(optimizer.ask().unwrap(), suggestion, "{name}");
-        let one_thread =
-            optimizer.problem().clone().adjusted(|settings| settings.solver.threads = 1).unwrap();
-        let history = optimizer.observations().to_vec();
-        let mut single = Optimizer::new(one_thread);
-        for row in history {
-            single.tell_outcome(&row.point, row.outcome).unwrap();
-        }
+        let single = with_settings(&optimizer, |settings| settings.solver.threads = 1);
         let alone = single.ask().unwrap();
         assert_eq!(
             (&alone.point, alone.proof.as_ref().unwrap().bound),

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use leafgp::problem::Preset;
 
-/// Bayesian optimisation over mixed variables with known constraints, each suggestion with a proof.
+/// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
 #[command(name = "leafgp", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -37,7 +39,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Validate a problem and its history; find a feasible point or the constraints in conflict.
     Check(CheckArgs),
-    /// Suggest the next experiments, each with a proof.
+    /// Suggest the next experiments, and say what is proved of each.
     Suggest(SuggestArgs),
     /// Run the closed loop: suggest, evaluate, record.
     Run(RunArgs),
@@ -185,6 +187,14 @@ pub(crate) struct PredictArgs {
     pub(crate) format: SuggestionFormat,
 }
 
+/// The method.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PresetArgs {
+    /// How suggestions are found, with all settings that go with it; it replaces those of the problem file [default: the problem's, else mixed].
+    #[arg(long, value_name = "PRESET", value_parser = preset_words())]
+    pub(crate) preset: Option<Preset>,
+}
+
 /// `leafgp init`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InitArgs {
@@ -222,9 +232,12 @@ pub(crate) struct SuggestArgs {
     /// How the suggestions are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: SuggestionFormat,
-    /// Write the acquisition problem of the first suggestion to a file (JSON).
+    /// Write the trees' acquisition problem after the measured experiments to a file (JSON).
     #[arg(long, value_name = "F.json")]
     pub(crate) export_instance: Option<PathBuf>,
+    /// The method.
+    #[command(flatten)]
+    pub(crate) preset: PresetArgs,
     /// Limits of the proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
@@ -261,6 +274,9 @@ pub(crate) struct RunArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// The method.
+    #[command(flatten)]
+    pub(crate) preset: PresetArgs,
     /// Limits of each proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
@@ -481,6 +497,14 @@ pub(crate) struct VerifyArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+fn preset_words() -> impl TypedValueParser<Value = Preset> {
+    let words = Preset::WORDS.map(|(word, _)| word);
+    PossibleValuesParser::new(words).map(|word| {
+        let named = Preset::WORDS.into_iter().find(|(known, _)| *known == word);
+        named.map_or(Preset::DEFAULT, |(_, preset)| preset)
+    })
 }
 
 fn number(text: &str) -> Result<f64, String> {

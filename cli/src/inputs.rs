@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Common, HistoryArgs, SolverArgs};
+use super::args::{Common, HistoryArgs, PresetArgs, SolverArgs};
 use super::failure::Failure;
 use super::output::Output;
 use leafgp::history::{History, HistoryFile};
@@ -31,6 +31,14 @@ pub(super) fn with_overrides(
     let mut settings = problem.settings().clone();
     override_settings(&mut settings, common, solver)?;
     Ok(problem.with_settings(settings)?)
+}
+
+/// The problem with the command line's preset instead of its own, and what goes with it.
+pub(super) fn with_preset(problem: Problem, args: &PresetArgs) -> Result<Problem, Failure> {
+    match args.preset {
+        Some(preset) => Ok(problem.adjusted(|settings| settings.use_preset(preset))?),
+        None => Ok(problem),
+    }
 }
 
 /// Settings of the command line win.

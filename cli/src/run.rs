@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::Status;
 use super::args::{Common, Format, RunArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem, with_overrides};
+use super::inputs::{history_file, read_history, read_problem, with_overrides, with_preset};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::suggest::best_to_json;
 use super::text_table::{short, text_table};
-use leafgp::engine::{self, Context, Evaluate, Optimizer, RunSettings, Step};
+use leafgp::engine::{self, Context, Evaluate, Method, Optimizer, RunSettings, Step};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
 use leafgp_study::functions::FunctionEvaluator;
@@ -26,6 +26,7 @@ use leafgp_study::functions::{self, Benchmark};
 pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
     let (mut problem, file) = problem_and_history(args, function, common, output)?;
+    problem = with_preset(problem, &args.preset)?;
     if let Some(initial) = args.initial {
         problem = problem.adjusted(|settings| settings.design.initial = initial)?;
     }
@@ -38,7 +39,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
-        context: Context { interrupt: Some(interrupt), progress: None },
+        context: Context { interrupt: Some(interrupt), ..Context::default() },
     };
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);
@@ -177,7 +178,13 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
                     format!("{:.1e}", proof.gap),
                     proof.nodes.to_string(),
                 ]),
-                None => cells.extend(["first design".into(), "-".into(), "-".into()]),
+                None => {
+                    let kind = match step.suggestion.method() {
+                        Method::SmoothSearch => "local search",
+                        Method::Design | Method::Cell => "first design",
+                    };
+                    cells.extend([kind.into(), "-".into(), "-".into()]);
+                }
             }
             cells.push(format!("{:.3}", step.seconds));
             cells
@@ -188,7 +195,12 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
     let proved = rows.iter().filter_map(|row| row.step.suggestion.proof.as_ref());
     let (proofs, optimal) =
         proved.fold((0, 0), |(n, k), p| (n + 1, k + usize::from(p.status.as_str() == "optimal")));
-    writeln!(output, "\n{optimal} of {proofs} model-based steps proved optimal")?;
+    let searched = rows.iter().filter(|row| row.step.suggestion.method() == Method::SmoothSearch).count();
+    if searched == 0 {
+        writeln!(output, "\n{optimal} of {proofs} model-based steps proved optimal")?;
+    } else {
+        writeln!(output, "\n{searched} steps by local search; {optimal} of {proofs} cells proved optimal")?;
+    }
     for row in rows {
         if let Some(failure) = &row.step.failure {
             writeln!(output, "step {} failed: {failure}", row.step.number)?;

@@ -7,7 +7,7 @@ use std::io::Write;
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem};
+use super::inputs::{history_file, read_history, read_problem, with_preset};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -18,13 +18,17 @@ use leafgp::problem::Problem;
 
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
+    let problem = with_preset(problem, &args.preset)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
     if args.append {
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
-    let context =
-        |meter: &Meter| Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
+    let context = |meter: &Meter| Context {
+        interrupt: Some(interrupt.clone()),
+        progress: Some(meter.callback()),
+        tree_excess: true,
+    };
 
     let mut history = read_history(&file, &problem, output)?;
     let (optimizer, suggestions, interrupted) = loop {
@@ -133,20 +137,7 @@ fn write_text(
         output.write_all(
             text_table(&["variable", "value", "unit", "same for the model in"], &rows).as_bytes(),
         )?;
-        match &suggestion.proof {
-            Some(proof) => writeln!(
-                output,
-                "predicted {} {} +- {}; {}: no feasible point scores better than {} (this one {}, gap {:.1e})\n",
-                problem.objective().name,
-                short(proof.mean),
-                short(proof.std),
-                proof.status,
-                short(proof.bound),
-                short(proof.acquisition),
-                proof.gap
-            )?,
-            None => writeln!(output, "{}\n", suggestion.note.as_deref().unwrap_or("space-filling point"))?,
-        }
+        writeln!(output, "{}\n", what_is_known(problem, suggestion))?;
     }
     if let Some(best) = best {
         writeln!(
@@ -158,6 +149,43 @@ fn write_text(
         )?;
     }
     Ok(())
+}
+
+/// The prediction, and what is proved of a suggestion.
+fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
+    let Some(prediction) = suggestion.prediction() else {
+        return suggestion.note.clone().unwrap_or_else(|| "space-filling point".to_owned());
+    };
+    let (name, mean, std) = (&problem.objective().name, short(prediction.mean), short(prediction.std));
+    let predicted = format!("predicted {name} {mean} +- {std}");
+    let by = suggestion.chosen.map_or("", |chosen| chosen.acquisition_name());
+    match &suggestion.proof {
+        Some(proof) => {
+            let scores = format!(
+                "{}: no feasible point scores better than {} (this one {}, gap {:.1e})",
+                proof.status,
+                short(proof.bound),
+                short(proof.acquisition),
+                proof.gap
+            );
+            match suggestion.chosen {
+                None => format!("{predicted}; {scores}"),
+                Some(_) => {
+                    format!("{predicted}; its cell is {scores}; the point in it: {by}, by local search")
+                }
+            }
+        }
+        None => {
+            let excess =
+                suggestion.chosen.and_then(|chosen| chosen.tree_excess).map_or(String::new(), |excess| {
+                    format!(
+                        "; the trees' bound here is at most {} standard deviations above its minimum: proved",
+                        short(excess)
+                    )
+                });
+            format!("{predicted}; {by} over all feasible points, by local search{excess}")
+        }
+    }
 }
 
 /// Writes the acquisition problem of the next suggestion.

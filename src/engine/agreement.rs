@@ -86,7 +86,7 @@ mod tests {
     use crate::acquisition::{AgreementLimit, largest_agreement};
     use crate::engine::{Context, Optimizer, Surrogate};
     use crate::history::{Outcome, Row};
-    use crate::problem::{Goal, Problem, Settings, Variable};
+    use crate::problem::{Goal, Preset, Problem, Settings, Variable};
 
     /// Two variables of few values: every point can be looked at.
     fn setting(goal: Goal) -> (Problem, Surrogate) {
@@ -161,6 +161,7 @@ mod tests {
     #[test]
     fn suggestions_keep_to_the_setting_and_a_limit_that_nothing_meets_says_so() {
         let (problem, surrogate) = setting(Goal::Minimize);
+        let problem = problem.adjusted(|settings| settings.use_preset(Preset::Paper)).unwrap();
         let training = surrogate.training();
         let mut optimizer = Optimizer::new(problem.clone());
         for (x, y) in training.x.rows().zip(&training.y) {

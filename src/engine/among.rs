@@ -1,32 +1,36 @@
 //! A proposal out of a list: the acquisition is evaluated at every candidate.
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 
 use super::Optimizer;
+use super::choose::Turn;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
+use super::smooth_surrogate::SmoothSurrogate;
 use super::surrogate::{Prediction, Surrogate};
 use super::training::TrainingSet;
-use crate::problem::ValueError;
+use crate::problem::{Preset, ValueError};
 
 /// The best of a list of candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Its index in the list.
     pub index: usize,
-    /// What the model says of it; `None` when there is too little data for a model, and the choice was random.
+    /// What the model that chose it says of it; `None` when there is too little data for a model, and the choice was random.
     pub prediction: Option<Prediction>,
-    /// `mean - kappa * std` in standardised minimisation units; no candidate has a smaller one.
+    /// What was minimised, of standardised targets; no candidate has a smaller one. In the paper's preset and in steps that are to be proven `mean - kappa * std` of the
+    /// trees, in others the smooth process's acquisition.
     pub acquisition: Option<f64>,
 }
 
 impl Optimizer {
-    /// The candidate with the smallest lower confidence bound, equals at random: the acquisition's exact optimum over a finite set, where [`Optimizer::ask`] would
-    /// search the whole space. Whether candidates are feasible, pending or measured already is the caller's business. `max_agreement` of the settings holds as it does
-    /// there.
+    /// The candidate with the smallest acquisition, equals at random: the exact optimum over a finite set, where [`Optimizer::ask`] would search the whole space. The
+    /// preset says whose acquisition it is; where [`Optimizer::ask`] would let the smooth process choose in a proven cell, it chooses among the trees' equals here. Whether
+    /// candidates are feasible, pending or measured already is the caller's business. `max_agreement` of the settings holds as it does there.
     ///
     /// # Errors
-    /// [`EngineError::SpaceExhausted`] for an empty list, or when the agreement limit forbids all of it; [`EngineError::BadCandidate`]; what the trainer or the process refuse.
+    /// [`EngineError::SpaceExhausted`] for an empty list, or when the agreement limit forbids all of it; [`EngineError::BadCandidate`]; what the trainer or the processes refuse.
     pub fn ask_among(&self, candidates: &[Vec<f64>]) -> Result<Choice, EngineError> {
         if candidates.is_empty() {
             return Err(EngineError::SpaceExhausted);
@@ -36,48 +40,85 @@ impl Optimizer {
             self.problem.check_point(candidate).map_err(refused)?;
         }
         let rows = self.observations();
-        let mut rng = stream(self.problem.settings().seed, Purpose::Centre, rows.len());
+        let settings = self.problem.settings();
+        let mut rng = stream(settings.seed, Purpose::Centre, rows.len());
         let training = TrainingSet::new(&self.problem, rows)?;
         if training.y.len() < 2 || !training.has_spread {
             let index = rng.random_range(0..candidates.len());
             return Ok(Choice { index, prediction: None, acquisition: None });
         }
-        let surrogate = Surrogate::fit(&self.problem, training)?;
-        let mut best = (f64::INFINITY, 0);
-        let mut equals = 0;
+        let turn = Turn::new(settings, rows.len());
+        let by_smooth = |of: &[usize], rng: &mut ChaCha8Rng| {
+            let smooth = SmoothSurrogate::fit(&self.problem, &training)?;
+            let value = |&index: &usize| (index, smooth.value(&candidates[index], turn.acquisition));
+            let best = smallest(of.iter().map(value), rng);
+            let (index, value) = best.ok_or(EngineError::SpaceExhausted)?;
+            Ok::<_, EngineError>((index, value, smooth.predict(&candidates[index])?))
+        };
+        let is_paper = settings.preset == Preset::Paper;
+        if !is_paper && !turn.in_cell {
+            let all: Vec<usize> = (0..candidates.len()).collect();
+            let (index, value, prediction) = by_smooth(&all, &mut rng)?;
+            return Ok(Choice { index, prediction: Some(prediction), acquisition: Some(value) });
+        }
+        let surrogate = Surrogate::fit(&self.problem, training.clone())?;
         let limit = surrogate.agreement_limit();
+        let forest = &surrogate.trees().forest;
+        let mut values = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
-            if limit.as_ref().is_some_and(|limit| !limit.allows(&surrogate.trees().forest, candidate)) {
-                continue;
-            }
-            let acquisition = surrogate.evaluate(candidate)?.value;
-            if acquisition < best.0 {
-                best = (acquisition, index);
-                equals = 1;
-            } else if acquisition == best.0 {
-                // The k-th of equals replaces the pick with probability 1/k: all are equally likely in the end.
-                equals += 1;
-                if rng.random_range(0..equals) == 0 {
-                    best.1 = index;
-                }
+            if limit.as_ref().is_none_or(|limit| limit.allows(forest, candidate)) {
+                values.push((index, surrogate.evaluate(candidate)?.value));
             }
         }
-        if equals == 0 {
-            return Err(EngineError::SpaceExhausted);
-        }
-        let (acquisition, index) = best;
-        let prediction = surrogate.predict(&candidates[index])?;
+        let best = smallest(values.iter().copied(), &mut rng);
+        let (index, acquisition) = best.ok_or(EngineError::SpaceExhausted)?;
+        let (index, prediction) = if is_paper {
+            (index, surrogate.predict(&candidates[index])?)
+        } else {
+            let equals = values.iter().filter(|(_, value)| *value == acquisition);
+            let equals: Vec<usize> = equals.map(|(index, _)| *index).collect();
+            let (index, _, prediction) = by_smooth(&equals, &mut rng)?;
+            (index, prediction)
+        };
         Ok(Choice { index, prediction: Some(prediction), acquisition: Some(acquisition) })
     }
+}
+
+/// The candidate with the smallest value, equals at random; `None` without any below infinity.
+fn smallest(values: impl Iterator<Item = (usize, f64)>, rng: &mut ChaCha8Rng) -> Option<(usize, f64)> {
+    let mut best = None;
+    let mut equals = 0;
+    for (index, value) in values {
+        let smallest = best.map_or(f64::INFINITY, |(_, smallest)| smallest);
+        if value < smallest {
+            best = Some((index, value));
+            equals = 1;
+        } else if value == smallest && best.is_some() {
+            // The k-th of equals replaces the pick with probability 1/k: all are equally likely in the end.
+            equals += 1;
+            if rng.random_range(0..equals) == 0 {
+                best = Some((index, value));
+            }
+        }
+    }
+    best
 }
 
 #[cfg(test)]
 mod tests {
     use crate::engine::{EngineError, Optimizer};
-    use crate::problem::{Problem, Settings, Variable};
+    use crate::problem::{Preset, Problem, Settings, Variable};
 
     fn parabola(settings: impl FnOnce(&mut Settings)) -> Optimizer {
-        let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 10.0)).build().unwrap();
+        parabola_of(Preset::Paper, settings)
+    }
+
+    fn parabola_of(preset: Preset, settings: impl FnOnce(&mut Settings)) -> Optimizer {
+        let problem = Problem::builder("p")
+            .variable(Variable::continuous("x", 0.0, 10.0))
+            .settings(Settings::with_preset(preset))
+            .build()
+            .unwrap();
         let mut optimizer = Optimizer::new(problem.adjusted(settings).unwrap());
         for k in 0..=20 {
             let x = f64::from(k) / 2.0;
@@ -95,6 +136,37 @@ mod tests {
         assert!((choice.acquisition.unwrap() - proof.acquisition).abs() <= 1e-4 * proof.acquisition.abs());
         let prediction = choice.prediction.unwrap();
         assert!((prediction.mean - proof.mean).abs() < 1e-6, "{prediction:?} {proof:?}");
+    }
+
+    #[test]
+    fn the_smooth_process_chooses_the_best_of_all_or_the_best_of_the_trees_equals() {
+        let candidates: Vec<Vec<f64>> = (0..=1000).map(|k| vec![f64::from(k) / 100.0]).collect();
+        for preset in [Preset::Smooth, Preset::Mixed, Preset::Proven] {
+            let mut optimizer = parabola_of(preset, |_| {});
+            // 21 rows: the bound's turn; 23: the turn of a proof in the mix; 22 and 24: expected improvement's.
+            for n_rows in 21..=24 {
+                let choice = optimizer.ask_among(&candidates).unwrap();
+                let x = &candidates[choice.index];
+                assert_eq!(optimizer.smooth().unwrap().predict(x).unwrap(), choice.prediction.unwrap());
+                let surrogate = optimizer.surrogate().unwrap();
+                if preset == Preset::Proven || (preset == Preset::Mixed && n_rows == 23) {
+                    let value = |x: &Vec<f64>| surrogate.evaluate(x).unwrap().value;
+                    assert_eq!(value(x), choice.acquisition.unwrap());
+                    assert!(candidates.iter().all(|other| value(other) >= value(x)));
+                } else if n_rows == 21 {
+                    // The bound, written out.
+                    let smooth = optimizer.smooth().unwrap();
+                    let value = |x: &Vec<f64>| {
+                        let posterior = smooth.process().posterior(x);
+                        posterior.mean - 2.0 * posterior.deviation()
+                    };
+                    assert_eq!(value(x), choice.acquisition.unwrap());
+                    assert!(candidates.iter().all(|other| value(other) >= value(x)));
+                    assert!((x[0] - 3.0).abs() < 0.3, "{x:?}");
+                }
+                optimizer.tell(&[0.25 + 0.5 * n_rows as f64 / 3.0], 5.0).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn distance(cell: &Region, a: &[f64], b: &[f64]) -> f64 {
 
 /// The centre of a cell. Continuous: the midpoint, geometric on a log scale (Eq. 9). Integers, grids and lists: the allowed value nearest to the
 /// midpoint of the cell's allowed values, a tie is a coin. Categories: uniform among the cell's levels (Eq. 10).
-fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
+pub(super) fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
     let mut point = Vec::with_capacity(cell.0.len());
     for (variable, range) in problem.variables().iter().zip(&cell.0) {
         point.push(match range {

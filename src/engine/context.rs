@@ -12,6 +12,9 @@ pub struct Context {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Called with the search's incumbent, bound and gap.
     pub progress: Option<ProgressCallback>,
+    /// Whether a suggestion found by local searches shall say how far the trees' bound at its point is above the proved minimum
+    /// ([`Chosen::tree_excess`](super::Chosen)). It changes no point and costs a fit of the trees and a search of a few hundred nodes. Default false.
+    pub tree_excess: bool,
 }
 
 impl Context {

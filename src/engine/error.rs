@@ -5,6 +5,7 @@ use leafgp_solver::search::SearchError;
 use crate::gbdt::GbdtError;
 use crate::gp::GpError;
 use crate::problem::ValueError;
+use crate::smooth::SmoothError;
 
 /// Why the engine has no answer, or refused what it was told.
 #[derive(Debug, thiserror::Error)]
@@ -16,8 +17,8 @@ pub enum EngineError {
         /// Names of constraints that cannot hold together, none of them dispensable; empty when the set was not found within the limits.
         conflict: Vec<String>,
     },
-    /// Every cell holds a pending or failed experiment.
-    #[error("the space is exhausted: every feasible cell already holds a pending or failed experiment")]
+    /// No new point is left: proved, unless the settings allow repeats (then pending and failed experiments hold every cell, and no new point was found in them).
+    #[error("the space is exhausted: every feasible point already holds an experiment")]
     SpaceExhausted,
     /// The limits ran out, or the user interrupted, before a point was found.
     #[error("no feasible point was found: {reason}")]
@@ -51,6 +52,9 @@ pub enum EngineError {
     /// The process could not be fitted.
     #[error("Gaussian process: {0}")]
     Process(#[from] GpError),
+    /// The smooth process could not be fitted.
+    #[error("smooth process: {0}")]
+    Smooth(#[from] SmoothError),
     /// The search refused its input.
     #[error("search: {0}")]
     Search(#[from] SearchError),

@@ -1,11 +1,14 @@
 //! Ask and tell: the optimisation loop without files or commands.
 //!
-//! The algorithm is [`ask`](Optimizer::ask): fit the trees, fit the process, maximise the acquisition to proven optimality, decode the optimal cell.
+//! The algorithm is [`ask`](Optimizer::ask), one for each [`Preset`](crate::problem::Preset). The paper's: fit the trees, fit the process, maximise the acquisition to
+//! proven optimality, decode the optimal cell. The others fit a smooth process, which chooses the point: in the trees' optimal cell, or out of the whole feasible set.
 
 mod agreement;
 mod among;
 mod ask;
+mod cells;
 mod centre;
+mod choose;
 mod context;
 mod error;
 mod evaluate;
@@ -15,8 +18,10 @@ mod quality;
 mod random;
 mod run;
 mod sample;
+mod smooth_surrogate;
 mod suggestion;
 mod surrogate;
+mod taken;
 mod training;
 
 use crate::history::{Best, History, Outcome, Row};
@@ -36,7 +41,8 @@ pub use quality::{
 pub use random::{Purpose, stream};
 pub use run::{RunSettings, Step, planned, run};
 pub use sample::{nearest_feasible, uniform};
-pub use suggestion::{Proof, Suggestion};
+pub use smooth_surrogate::SmoothSurrogate;
+pub use suggestion::{Chosen, Method, Proof, Suggestion};
 pub use surrogate::{Prediction, Surrogate};
 pub use training::{TargetScale, TrainingSet};
 
@@ -93,7 +99,7 @@ impl Optimizer {
     /// The next experiment. The same observations and seed give the same answer.
     ///
     /// # Errors
-    /// The constraints leave no feasible point, every cell is taken, or the limits ran out before any point was found.
+    /// The constraints leave no feasible point, every feasible point is taken, or the limits ran out before any point was found.
     pub fn ask(&self) -> Result<Suggestion, EngineError> {
         self.ask_with(&Context::default())
     }
@@ -126,7 +132,15 @@ impl Optimizer {
         Ok(suggestions)
     }
 
-    /// The model of the experiments told so far, the one that [`Optimizer::ask`] decides by.
+    /// The smooth process of the experiments told so far, which chooses the point in every preset but the paper's.
+    ///
+    /// # Errors
+    /// As [`SmoothSurrogate::of`].
+    pub fn smooth(&self) -> Result<SmoothSurrogate, EngineError> {
+        SmoothSurrogate::of(&self.problem, &self.history.rows)
+    }
+
+    /// The trees and their process of the experiments told so far: what the proofs are about, and in the paper's preset what [`Optimizer::ask`] decides by.
     ///
     /// # Errors
     /// As [`Surrogate::of`].

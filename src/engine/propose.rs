@@ -3,17 +3,19 @@
 use std::time::{Duration, Instant};
 
 use leafgp_solver::constraints::Limits;
-use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
+use leafgp_solver::search::{Incumbent, SearchOptions};
 use rand::Rng;
 
 use crate::problem::Problem;
 
+use super::cells::Cells;
 use super::centre::point_of_cell;
 use super::context::Context;
 use super::error::EngineError;
 use super::random::{Purpose, stream};
-use super::suggestion::{Proof, Suggestion};
+use super::suggestion::Suggestion;
 use super::surrogate::Surrogate;
+use super::taken::Taken;
 use super::training::TrainingSet;
 
 /// Most measured points offered to the search as starting points of its local search.
@@ -24,53 +26,35 @@ const CENTRE_NODES: usize = 2_000;
 
 /// What a proposal needs besides the model.
 pub(super) struct Step<'a> {
-    /// Rows of the history, pending ones counted: the number of the random streams of search and point.
+    /// Rows of the history, pending ones counted: the number of the random streams of search and point, and the turn.
     pub(super) n_rows: usize,
     /// Interrupt and progress.
     pub(super) context: &'a Context,
     /// Of the questions to the constraints.
     pub(super) limits: &'a Limits,
+    /// What must not be suggested.
+    pub(super) taken: &'a Taken<'a>,
 }
 
-/// The global minimum of the acquisition, and the point of its cell that is to be measured; `None` when it is proved that no cell is left.
+/// The global minimum of the acquisition, and the point of its cell that is to be measured; `None` when it is proved that no cell is left, or when none of the best
+/// cells gave a new point.
 ///
-/// The model enters three times: it states the acquisition problem, offers points to start from, and chooses the point inside the optimal region. A preset with
-/// another model is another function from a model and a [`Step`] to a suggestion.
+/// The model enters three times: it states the acquisition problem, offers points to start from, and chooses the point inside the optimal region.
 ///
 /// # Errors
 /// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
 pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<Suggestion>, EngineError> {
     let problem = surrogate.problem();
-    let statement = surrogate.acquisition();
     let options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
-    let report = search::minimize(&statement.search(), &options)?;
-    if report.status == Status::Infeasible {
-        return Ok(None);
+    let mut cells = Cells::new(surrogate.acquisition(), options, surrogate.scale());
+    while let Some((incumbent, proof)) = cells.next()? {
+        let point = point_to_measure(surrogate, &incumbent, step);
+        if problem.settings().repeats || !step.taken.contains(&point) {
+            let note = cells.note(&proof);
+            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, note }));
+        }
     }
-    let Some(incumbent) = report.incumbent else {
-        let reason = format!("the search stopped: {}", report.stop_reason);
-        return Err(EngineError::NoIncumbent { reason });
-    };
-    let point = point_to_measure(surrogate, &incumbent, step);
-    let scale = surrogate.scale();
-    let proof = Proof {
-        region: incumbent.region,
-        mean: scale.mean(incumbent.mean),
-        std: scale.deviation(incumbent.deviation),
-        acquisition: incumbent.objective,
-        bound: report.best_bound,
-        gap: report.gap,
-        status: report.status,
-        stop_reason: report.stop_reason,
-        nodes: report.nodes,
-    };
-    let note = (proof.status != Status::Optimal).then(|| {
-        format!(
-            "optimality is not proved: the search stopped: {} with gap {:.2e}",
-            proof.stop_reason, proof.gap
-        )
-    });
-    Ok(Some(Suggestion { point, proof: Some(proof), note }))
+    Ok(None)
 }
 
 /// The point of the optimal cell that is to be measured: to the trees, all of its points are equal.
@@ -90,7 +74,7 @@ fn point_to_measure(surrogate: &Surrogate, incumbent: &Incumbent, step: &Step<'_
 }
 
 /// The projection comes after the search, which may have taken all the time: a tenth on top is its own.
-fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
+pub(super) fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
     let share = Duration::from_secs_f64(CENTRE_SHARE * problem.settings().solver.time_limit);
     let own = Instant::now().checked_add(share);
     Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
@@ -117,7 +101,7 @@ pub(super) fn search_options(
 }
 
 /// The measured points with the best targets, best first.
-fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
+pub(super) fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..training.y.len()).collect();
     order.sort_by(|&a, &b| training.y[a].total_cmp(&training.y[b]));
     order.iter().take(MAX_START_POINTS).map(|&i| training.x.row(i).to_vec()).collect()

@@ -18,6 +18,8 @@ pub enum Purpose {
     Initial,
     /// Random search, and the samples of an acquisition that is only sampled.
     Sample,
+    /// Candidates and random moves of the smooth process's search.
+    Smooth,
 }
 
 /// The stream of a `seed` for one purpose after `n_rows` rows of history.

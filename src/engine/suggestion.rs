@@ -4,20 +4,62 @@ use leafgp_solver::search::{Status, StopReason};
 use leafgp_solver::{Range, Region};
 use serde_json::{Map, Value, json};
 
-use crate::problem::Problem;
+use super::surrogate::Prediction;
+use crate::problem::{Preset, Problem};
+use crate::smooth::Acquisition;
 
 /// The next experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
     /// The point, in variable order; a category stands as its level index.
     pub point: Vec<f64>,
-    /// What the model and the search say of it; `None` for a point of the space-filling first design.
+    /// What the trees and their search say of its cell; `None` where no cell was searched for: the space-filling first design, and the smooth process's optimum over
+    /// the whole feasible set.
     pub proof: Option<Proof>,
+    /// What the smooth process says of it; `None` where it did not choose the point.
+    pub chosen: Option<Chosen>,
     /// Why this kind of suggestion was made, when it is not the plain case.
     pub note: Option<String>,
 }
 
-/// The model's prediction and the search's proof at a suggested point.
+/// The smooth process at the point it chose. The choice was made by local searches: no proof that there is no better one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chosen {
+    /// Predicted objective and its deviation.
+    pub prediction: Prediction,
+    /// What was minimised.
+    pub acquisition: Acquisition,
+    /// Its value at the point, of standardised targets.
+    pub value: f64,
+    /// The trees' lower confidence bound at the point less what is proved to be no larger than its minimum over all feasible points, in standard deviations of the
+    /// targets: by the trees' judgement no point is better than this one by more. Only where [`Context::tree_excess`](super::Context) asks for it, no cell was
+    /// searched for, and trees have splits.
+    pub tree_excess: Option<f64>,
+}
+
+/// How a suggestion was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A space-filling point; no model decided.
+    Design,
+    /// A point of a cell that the search of the trees' lower confidence bound found; how far optimality is proved, [`Proof`] says.
+    Cell,
+    /// The smooth process's choice out of the whole feasible set, by local searches.
+    SmoothSearch,
+}
+
+impl Method {
+    /// The words of the output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Design => "design",
+            Self::Cell => "cell",
+            Self::SmoothSearch => "smooth search",
+        }
+    }
+}
+
+/// The trees' prediction and the search's proof at a suggested point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
     /// The cell in which every tree keeps its leaf: all its points are equal to the model.
@@ -41,30 +83,61 @@ pub struct Proof {
 }
 
 impl Suggestion {
-    /// The suggestion as the contract's JSON object.
+    /// How it was found.
+    pub fn method(&self) -> Method {
+        match (&self.proof, &self.chosen) {
+            (Some(_), _) => Method::Cell,
+            (None, Some(_)) => Method::SmoothSearch,
+            (None, None) => Method::Design,
+        }
+    }
+
+    /// The prediction of the model that chose the point; `None` where no model did.
+    pub fn prediction(&self) -> Option<Prediction> {
+        let trees = || self.proof.as_ref().map(|proof| Prediction { mean: proof.mean, std: proof.std });
+        self.chosen.map(|chosen| chosen.prediction).or_else(trees)
+    }
+
+    /// The suggestion as the contract's JSON object. `mean` and `std` are of the model that chose the point; `region`, `bound`, `gap`, `status` and `stop_reason` are
+    /// what the trees' search proved, and `acquisition` is the trees' where there is a region, otherwise the smooth process's. All but the paper's preset say the
+    /// method, and what the smooth process minimised, too.
     pub fn to_json(&self, problem: &Problem) -> Value {
         let mut object = Map::new();
         object.insert("point".into(), Value::Object(problem.point_to_json(&self.point)));
-        match &self.proof {
-            Some(proof) => {
-                object.insert("region".into(), region_to_json(problem, &proof.region));
-                object.insert("mean".into(), json!(proof.mean));
-                object.insert("std".into(), json!(proof.std));
-                object.insert("acquisition".into(), json!(proof.acquisition));
-                object.insert("bound".into(), json!(proof.bound));
-                object.insert("gap".into(), json!(proof.gap));
-                object.insert("status".into(), json!(proof.status.as_str()));
-                object.insert("stop_reason".into(), json!(proof.stop_reason.as_str()));
-            }
-            None => {
-                for key in ["region", "mean", "std", "acquisition", "bound", "gap"] {
-                    object.insert(key.into(), Value::Null);
-                }
-                object.insert("status".into(), json!(Status::Feasible.as_str()));
-                object.insert("stop_reason".into(), Value::Null);
-            }
+        let (proof, prediction) = (self.proof.as_ref(), self.prediction());
+        let acquisition = proof.map(|proof| proof.acquisition).or(self.chosen.map(|chosen| chosen.value));
+        let status = match self.method() {
+            Method::Design => Status::Feasible.as_str(),
+            Method::Cell => proof.map_or(Status::Feasible, |proof| proof.status).as_str(),
+            Method::SmoothSearch => "local",
+        };
+        object.insert("region".into(), json!(proof.map(|proof| region_to_json(problem, &proof.region))));
+        object.insert("mean".into(), json!(prediction.map(|prediction| prediction.mean)));
+        object.insert("std".into(), json!(prediction.map(|prediction| prediction.std)));
+        object.insert("acquisition".into(), json!(acquisition));
+        object.insert("bound".into(), json!(proof.map(|proof| proof.bound)));
+        object.insert("gap".into(), json!(proof.map(|proof| proof.gap)));
+        object.insert("status".into(), json!(status));
+        object.insert("stop_reason".into(), json!(proof.map(|proof| proof.stop_reason.as_str())));
+        if problem.settings().preset != Preset::Paper {
+            object.insert("method".into(), json!(self.method().as_str()));
+            object.insert("smooth".into(), json!(self.chosen.map(Chosen::to_json)));
         }
         Value::Object(object)
+    }
+}
+
+impl Chosen {
+    /// What was minimised, in the words of the output.
+    pub fn acquisition_name(&self) -> &'static str {
+        match self.acquisition {
+            Acquisition::LogExpectedImprovement => "expected improvement",
+            Acquisition::LowerBound { .. } => "lower bound",
+        }
+    }
+
+    fn to_json(self) -> Value {
+        json!({ "acquisition": self.acquisition_name(), "value": self.value, "tree_excess": self.tree_excess })
     }
 }
 

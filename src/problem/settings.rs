@@ -7,22 +7,44 @@ use serde::{Deserialize, Serialize};
 use super::ProblemError;
 use crate::gbdt::{GbdtError, GbdtSettings};
 use crate::gp::{GpError, GpSettings};
+use crate::smooth::{SmoothError, SmoothSettings};
 
-/// A named set of defaults; single settings given beside it win.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// How the next experiment is found: a method, and a named set of defaults for it; single settings given beside it win.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
-    /// The paper's: 50 trees of depth 3, `min_data_in_bin` 3, zero mean, variance of the latent function.
-    #[default]
+    /// The paper's method: the centre of the proven optimal cell of 50 trees of depth 3, `min_data_in_bin` 3, zero mean, variance of the latent function. A
+    /// point may be suggested again.
     Paper,
+    /// Every suggestion lies in the proven optimal cell of a coarse forest, 4 trees of depth 2; the smooth process chooses the point in it.
+    Proven,
+    /// Every suggestion is the optimum that local searches find of the smooth process's acquisition over the whole feasible set.
+    Smooth,
+    /// As `Smooth`, but from 20 experiments on each fourth suggestion lies in the proven optimal cell of 50 trees of depth 3.
+    Mixed,
 }
 
 impl Preset {
+    /// The preset of a problem that names none.
+    pub const DEFAULT: Self = Self::Mixed;
+
     /// The words of the problem file.
-    pub(super) const WORDS: [(&'static str, Self); 1] = [("paper", Self::Paper)];
+    pub const WORDS: [(&'static str, Self); 4] =
+        [("paper", Self::Paper), ("proven", Self::Proven), ("smooth", Self::Smooth), ("mixed", Self::Mixed)];
 }
 
-/// Which point of the optimal cell is measured. To the model all points of a cell are equal; to the experiment they are not.
+impl Default for Preset {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Trees of [`Preset::Proven`], and their depth: a cell must be large for the smooth process to have a choice.
+const COARSE_TREES: usize = 4;
+const COARSE_DEPTH: i32 = 2;
+
+/// Which point of the optimal cell is measured where the trees alone decide ([`Preset::Paper`]). To them all points of a cell are equal; to the experiment they are
+/// not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PointChoice {
@@ -54,19 +76,26 @@ pub enum PointChoice {
 pub struct Settings {
     /// Seed of every random choice. Default 101.
     pub seed: u64,
-    /// Weight of the standard deviation in the lower confidence bound `mu - kappa * sigma`; `kappa >= 0`. Default 1.96 (the paper's).
+    /// Weight of the standard deviation in the trees' lower confidence bound `mu - kappa * sigma`; `kappa >= 0`. Default 1.96 (the paper's). The smooth process
+    /// has its own, `smooth.kappa`.
     pub kappa: f64,
-    /// Where the defaults of the trees and the process come from.
+    /// The method, and where the defaults of the other settings come from. Default [`Preset::DEFAULT`]. Set it by [`Settings::with_preset`] or
+    /// [`Settings::use_preset`], which bring the defaults along.
     pub preset: Preset,
-    /// Which point of the optimal cell is suggested. Default `centre` (the paper's).
+    /// Whether a point may be suggested again that has been measured. Default false, with the paper's preset true.
+    pub repeats: bool,
+    /// Which point of the optimal cell is suggested where the trees alone decide. Default `centre` (the paper's).
     pub point: PointChoice,
     /// Largest share of trees in which a suggestion may end in the same leaf as any one experiment known so far, `(0, 1]`: a limit on the kernel's correlation with the
-    /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default.
+    /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default; with one every suggestion comes from a proven cell, whatever
+    /// the preset.
     pub max_agreement: Option<f64>,
     /// The gradient-boosted trees.
     pub trees: GbdtSettings,
     /// The tree-kernel Gaussian process.
     pub gp: GpSettings,
+    /// The smooth process.
+    pub smooth: SmoothSettings,
     /// The branch-and-bound.
     pub solver: SolverSettings,
     /// The first design.
@@ -75,21 +104,45 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            seed: 101,
-            kappa: 1.96,
-            preset: Preset::default(),
-            point: PointChoice::default(),
-            max_agreement: None,
-            trees: GbdtSettings::default(),
-            gp: GpSettings::default(),
-            solver: SolverSettings::default(),
-            design: DesignSettings::default(),
-        }
+        Self::with_preset(Preset::DEFAULT)
     }
 }
 
 impl Settings {
+    /// The defaults of a preset.
+    ///
+    /// ```
+    /// use leafgp::problem::{Preset, Settings};
+    ///
+    /// assert_eq!(Settings::with_preset(Preset::Paper).trees.n_trees, 50);
+    /// assert_eq!(Settings::with_preset(Preset::Proven).trees.n_trees, 4);
+    /// ```
+    pub fn with_preset(preset: Preset) -> Self {
+        let mut trees = GbdtSettings::default();
+        if preset == Preset::Proven {
+            (trees.n_trees, trees.max_depth) = (COARSE_TREES, COARSE_DEPTH);
+        }
+        Self {
+            seed: 101,
+            kappa: 1.96,
+            preset,
+            repeats: preset == Preset::Paper,
+            point: PointChoice::default(),
+            max_agreement: None,
+            trees,
+            gp: GpSettings::default(),
+            smooth: SmoothSettings::default(),
+            solver: SolverSettings::default(),
+            design: DesignSettings::default(),
+        }
+    }
+
+    /// Exchanges what presets decide (kappa, repeats, point, trees, both processes) for the defaults of another one.
+    pub fn use_preset(&mut self, preset: Preset) {
+        let Self { kappa, repeats, point, trees, gp, smooth, .. } = Self::with_preset(preset);
+        *self = Self { kappa, preset, repeats, point, trees, gp, smooth, ..self.clone() };
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -124,15 +177,14 @@ impl Settings {
             }
             other => ProblemError::new("gp", other.to_string(), ""),
         })?;
+        self.smooth.validate().map_err(|e| match e {
+            SmoothError::Setting { name, value, expected } => {
+                out_of_range(&format!("smooth.{name}"), value, expected)
+            }
+            other => ProblemError::new("smooth", other.to_string(), ""),
+        })?;
         let initial = self.design.initial;
         check("design.initial", initial, (1..=100_000).contains(&initial), "a whole number in 1..=100000")
-    }
-
-    /// The defaults that belong to a preset.
-    pub fn with_preset(preset: Preset) -> Self {
-        match preset {
-            Preset::Paper => Self { preset, ..Self::default() },
-        }
     }
 }
 

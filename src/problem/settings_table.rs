@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Located<'_>) -> Result<Set
     Ok(settings)
 }
 
-/// Puts a table of settings over existing ones. A preset in it exchanges what presets decide (kappa, point, trees, process) before the other keys count. Ranges are
+/// Puts a table of settings over existing ones. A preset in it exchanges what presets decide ([`Settings::use_preset`]) before the other keys count. Ranges are
 /// checked here, at the place of each field.
 pub fn overlay_settings(
     reader: &mut Reader<'_>,
@@ -35,8 +35,7 @@ pub fn overlay_settings(
     let mut settings = base.clone();
     if let Some(value) = table.get("preset") {
         let preset = reader.word(&join(path, "preset"), value, &Preset::WORDS)?;
-        let Settings { kappa, point, trees, gp, .. } = Settings::with_preset(preset);
-        settings = Settings { kappa, preset, point, trees, gp, ..settings };
+        settings.use_preset(preset);
     }
     overlay(reader, path, table, &mut Vec::new(), &mut settings)?;
     settings.validate().map_err(|e| reader.locate(e.within(path)))?;

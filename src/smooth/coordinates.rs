@@ -79,6 +79,9 @@ impl Axis {
 }
 
 impl Coordinates {
+    /// Two points whose reals differ by no more (in coordinates) are the same experiment.
+    pub const SAME: f64 = 1e-7;
+
     /// Coordinates of variables over `domains`; `log_scale[i]` asks for the logarithm of variable `i`, whose values must then be positive
     /// (it is not followed otherwise).
     ///
@@ -130,6 +133,24 @@ impl Coordinates {
     pub(super) fn axes(&self) -> &[Axis] {
         &self.axes
     }
+
+    /// True when two points are the same experiment: reals at most [`Coordinates::SAME`] apart, everything else equal. Variables with one value do not count.
+    pub fn are_same(&self, a: &[f64], b: &[f64]) -> bool {
+        self.axes.iter().all(|axis| {
+            let (a, b) = (a[axis.variable], b[axis.variable]);
+            match self.domains[axis.variable] {
+                Domain::Continuous { .. } => (axis.coordinate(a) - axis.coordinate(b)).abs() <= Self::SAME,
+                _ => a == b,
+            }
+        })
+    }
+
+    /// The value of a variable that lies `by` coordinates from `x`; `None` outside the bounds, and for a variable without a coordinate or an order.
+    pub fn moved(&self, variable: usize, x: f64, by: f64) -> Option<f64> {
+        let axis = self.axes.iter().find(|axis| axis.variable == variable && !axis.is_category())?;
+        let u = axis.coordinate(x) + by;
+        (0.0..=1.0).contains(&u).then(|| axis.value(u))
+    }
 }
 
 #[cfg(test)]
@@ -173,6 +194,19 @@ mod tests {
                 assert!((axis.coordinate(axis.value(u)) - u).abs() < 1e-13);
             }
         }
+    }
+
+    #[test]
+    fn the_same_experiment_is_one_whose_reals_are_a_ten_millionth_apart_and_whose_other_values_are_equal() {
+        let domains =
+            [continuous(0.0, 10.0), Domain::Integer { lower: 0.0, upper: 9e15 }, continuous(2.0, 2.0)];
+        let coordinates = Coordinates::new(&domains, &[false; 3]);
+        let point = [5.0, 8e15, 2.0];
+        assert!(coordinates.are_same(&point, &[5.0 + 0.9e-6, 8e15, 7.0]));
+        assert!(!coordinates.are_same(&point, &[5.0 + 1.1e-6, 8e15, 2.0]));
+        assert!(!coordinates.are_same(&point, &[5.0, 8e15 + 1.0, 2.0]));
+        assert!((coordinates.moved(0, 5.0, 0.1).unwrap() - 6.0).abs() < 1e-12);
+        assert_eq!((coordinates.moved(0, 9.5, 0.1), coordinates.moved(2, 2.0, 0.1)), (None, None));
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 use leafgp_solver::constraints::Limits;
 use rand::{Rng, RngExt};
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use super::descent::{Hessian, Surface};
 use super::repair::{Metric, Repair};
@@ -57,8 +55,7 @@ impl<'s, 'a, S: Surface> Local<'s, 'a, S> {
 
     /// True when the clock or the user asks to stop.
     pub(super) fn must_stop(&self) -> bool {
-        self.limits.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
-            || self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.limits.must_stop()
     }
 
     /// The point repaired and valued; `None` when it cannot be repaired or must not be returned.

@@ -6,9 +6,6 @@ use rand::{Rng, RngExt};
 
 use super::coordinates::Coordinates;
 
-/// Two points whose reals differ by less (in coordinates) are the same experiment.
-const SAME: f64 = 1e-7;
-
 /// What a region leaves of one coordinate's variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Choice {
@@ -142,7 +139,7 @@ impl<'a> Space<'a> {
     /// True when the point with coordinates `u` is one of the excluded ones.
     pub(super) fn is_excluded(&self, u: &[f64]) -> bool {
         let same = |j: usize, a: f64, b: f64| match self.choices[j] {
-            Choice::Real { .. } => (a - b).abs() <= SAME,
+            Choice::Real { .. } => (a - b).abs() <= Coordinates::SAME,
             Choice::Steps { .. } | Choice::Levels(_) => a == b,
         };
         self.excluded.iter().any(|row| row.iter().zip(u).enumerate().all(|(j, (&a, &b))| same(j, a, b)))

@@ -1,17 +1,18 @@
-//! A whole suggestion: trees, process, proof and centre, at 100 rows of 10 variables.
+//! A whole suggestion at 100 rows of 10 variables: trees, process, proof and centre (`paper`); the smooth process and its search (`smooth`); coarse trees and the smooth
+//! process (`proven`).
 //!
 //! `cargo bench -p leafgp-study --bench suggest`
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leafgp::engine::{Optimizer, Purpose, stream};
-use leafgp::problem::{Problem, Variable};
+use leafgp::problem::{Preset, Problem, Settings, Variable};
 use leafgp_study::functions;
 use rand::RngExt;
 
 /// An optimiser that knows `n_rows` random points of a ten-dimensional benchmark function.
-fn optimizer(name: &str, lower: f64, upper: f64, n_rows: usize) -> Optimizer {
+fn optimizer(preset: Preset, name: &str, lower: f64, upper: f64, n_rows: usize) -> Optimizer {
     let function = functions::find(name).expect("a built-in function");
-    let mut builder = Problem::builder(name);
+    let mut builder = Problem::builder(name).settings(Settings::with_preset(preset));
     for i in 0..10 {
         builder = builder.variable(Variable::continuous(format!("x{i}"), lower, upper));
     }
@@ -30,10 +31,14 @@ fn suggest(criterion: &mut Criterion) {
     for (name, lower, upper) in
         [("rastrigin", -4.0, 5.0), ("schwefel", -500.0, 500.0), ("styblinski-tang", -5.0, 5.0)]
     {
-        let optimizer = optimizer(name, lower, upper, 100);
-        group.bench_function(format!("{name} 100x10"), |bencher| {
-            bencher.iter(|| optimizer.ask().expect("a suggestion"));
-        });
+        for (word, preset) in
+            [("paper", Preset::Paper), ("smooth", Preset::Smooth), ("proven", Preset::Proven)]
+        {
+            let optimizer = optimizer(preset, name, lower, upper, 100);
+            group.bench_function(format!("{name} 100x10 {word}"), |bencher| {
+                bencher.iter(|| optimizer.ask().expect("a suggestion"));
+            });
+        }
     }
     group.finish();
 }

@@ -175,12 +175,14 @@ fn of_value(fields: &mut Canonical, key: &str, value: &Value) {
     };
 }
 
-/// Settings that a study decides itself, or that only say where others come from.
-const WITHOUT_EFFECT: [&str; 5] = ["seed", "preset", "design.initial", "solver.threads", "solver.time_limit"];
+/// Settings that a study decides itself.
+const WITHOUT_EFFECT: [&str; 4] = ["seed", "design.initial", "solver.threads", "solver.time_limit"];
 
 /// The value of each setting, as JSON, that a digest does not mention. They are part of the format: an entry never changes, not even when a default does; a new setting gets a new
 /// entry, the value under which results are what they were before there was the setting.
-const LEFT_OUT: [(&str, &str); 37] = [
+const LEFT_OUT: [(&str, &str); 43] = [
+    ("preset", "\"paper\""),
+    ("repeats", "true"),
     ("kappa", "1.96"),
     ("point", "\"centre\""),
     ("max_agreement", "null"),
@@ -216,6 +218,10 @@ const LEFT_OUT: [(&str, &str); 37] = [
     ("gp.noise_interval", "[0.0005,0.2]"),
     ("gp.mean", "\"zero\""),
     ("gp.variance", "\"latent\""),
+    ("smooth.kernel", "\"additive_and_joint\""),
+    ("smooth.parameter_rows", "120"),
+    ("smooth.condition_rows", "1000"),
+    ("smooth.kappa", "2.0"),
     ("solver.gap", "0.0001"),
     ("solver.node_limit", "20000"),
 ];
@@ -227,7 +233,7 @@ mod tests {
     use super::{Canonical, LEFT_OUT, WITHOUT_EFFECT, flatten, of_settings};
     use crate::Spec;
     use crate::spec::deterministic;
-    use leafgp::problem::Settings;
+    use leafgp::problem::{Preset, Settings};
 
     const PROBLEM: &str = r#"
 [objective]
@@ -242,6 +248,7 @@ g = { type = "continuous", bounds = [0.1, 0.6], step = 0.05 }
 sum = "x + n <= 9"
 [settings]
 kappa = 1.5
+preset = "paper"
 "#;
 
     const SPEC: &str = "name = \"s\"\nseeds = [1]\ninitial = 4\n[settings]\nsolver = { gap = 0.01 }\n[[problem]]\nfile = \"p.toml\"\nevaluate = \"echo 1\"\n[[method]]\nname = \"leaf-gp\"\n\
@@ -277,7 +284,7 @@ kappa = 1.5
             ("name = \"yield\"", "name = \"output\""),
             ("sum = ", "all = "),
             ("kappa = 1.5", "kappa = 1.50\nseed = 5\nsolver = { time_limit = 3, threads = 2 }\n"),
-            ("kappa = 1.5", "trees = { n_trees = 50 }\nkappa = 1.5\npreset = \"paper\"\n"),
+            ("kappa = 1.5", "trees = { n_trees = 50 }\nkappa = 1.5\nrepeats = true\n"),
         ] {
             assert_eq!(digests(&replaced(PROBLEM, from, to), SPEC), before, "{to}");
         }
@@ -325,6 +332,10 @@ kappa = 1.5
             ("gap = 0.01", "gap = 0.001"),
             ("gap = 0.01", "gap = 0.01, node_limit = 9"),
             ("[settings]", "[settings]\nkappa = 2"),
+            ("[settings]", "[settings]\npreset = \"mixed\""),
+            ("[settings]", "[settings]\npreset = \"proven\""),
+            ("[settings]", "[settings]\nrepeats = false"),
+            ("[settings]", "[settings]\nsmooth = { kernel = \"joint\" }"),
         ] {
             let [other, same] = digests(PROBLEM, &replaced(SPEC, from, to));
             assert!(other != *model && same == *peer, "{to}");
@@ -343,6 +354,18 @@ kappa = 1.5
             let known = LEFT_OUT.iter().any(|(k, _)| k == key) || WITHOUT_EFFECT.contains(&key.as_str());
             assert!(known, "{key}: enter the value that changes nothing, so that older digests stay");
         }
-        assert_eq!(of_settings(&deterministic(Settings::default())), Canonical::default());
+        // Records from before there were presets were made as the paper's preset does it.
+        let of_preset = |preset| of_settings(&deterministic(Settings::with_preset(preset)));
+        assert_eq!(of_preset(Preset::Paper), Canonical::default());
+        for (word, preset) in Preset::WORDS {
+            let mut expected = Canonical::default();
+            if preset != Preset::Paper {
+                expected.text("preset", word).flag("repeats", false);
+            }
+            if preset == Preset::Proven {
+                expected.count("trees.max_depth", 2).count("trees.n_trees", 4);
+            }
+            assert_eq!(of_preset(preset), expected, "{word}");
+        }
     }
 }

@@ -8,7 +8,9 @@ use super::error::StudyError;
 use super::initial::{TRIES, projection_limits};
 use super::spec::{ConstraintHandling, LookUp, Method, MethodKind, Source, StudyProblem};
 use super::step::{ProofRecord, Status};
-use leafgp::engine::{Choice, Context, EngineError, Optimizer, Purpose, nearest_feasible, stream, uniform};
+use leafgp::engine::{
+    Choice, Context, EngineError, Optimizer, Prediction, Purpose, nearest_feasible, stream, uniform,
+};
 use leafgp::problem::Problem;
 
 /// A proposed point.
@@ -48,16 +50,29 @@ pub(super) fn propose(
 /// The engine's own suggestion.
 fn suggested(optimizer: &Optimizer, context: &Context) -> Result<Proposal, StudyError> {
     let suggestion = optimizer.ask_with(context)?;
-    let proof = suggestion.proof.map(|proof| ProofRecord {
-        status: proof.status.into(),
-        stop_reason: Some(proof.stop_reason.into()),
-        gap: Some(proof.gap).filter(|gap| gap.is_finite()),
-        bound: Some(proof.bound).filter(|bound| bound.is_finite()),
-        acquisition: proof.acquisition,
-        mean: proof.mean,
-        std: proof.std,
-        nodes: proof.nodes,
-    });
+    let proof = match (&suggestion.proof, &suggestion.chosen, suggestion.prediction()) {
+        (Some(proof), _, Some(Prediction { mean, std })) => Some(ProofRecord {
+            status: proof.status.into(),
+            stop_reason: Some(proof.stop_reason.into()),
+            gap: Some(proof.gap).filter(|gap| gap.is_finite()),
+            bound: Some(proof.bound).filter(|bound| bound.is_finite()),
+            acquisition: proof.acquisition,
+            mean,
+            std,
+            nodes: proof.nodes,
+        }),
+        (None, Some(chosen), Some(Prediction { mean, std })) => Some(ProofRecord {
+            status: Status::Local,
+            stop_reason: None,
+            gap: None,
+            bound: None,
+            acquisition: chosen.value,
+            mean,
+            std,
+            nodes: 0,
+        }),
+        _ => None,
+    };
     Ok(Proposal { point: suggestion.point, proof })
 }
 

@@ -130,7 +130,7 @@ pub fn run<S: Study>(
     folder.write_manifest(&manifest)?;
     on_event(&Event::Start { steps, runs: waiting.len(), complete });
 
-    let context = Context { interrupt: options.interrupt.clone(), progress: None };
+    let context = Context { interrupt: options.interrupt.clone(), ..Context::default() };
     let summary = Mutex::new(Summary { complete, total: complete + waiting.len(), ..Summary::default() });
     let next = AtomicUsize::new(0);
     let work = || {

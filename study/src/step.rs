@@ -58,13 +58,14 @@ pub struct ProofRecord {
     pub gap: Option<f64>,
     /// Proved lower bound of the acquisition.
     pub bound: Option<f64>,
-    /// `mean - kappa * std` in standardised minimisation units.
+    /// In standardised minimisation units: `mean - kappa * std` of the trees; with status `local` what the smooth process minimised, that or `-ln` of the expected
+    /// improvement.
     pub acquisition: f64,
-    /// Predicted objective.
+    /// Predicted objective, by the model that chose the point.
     pub mean: f64,
     /// Standard deviation of the prediction.
     pub std: f64,
-    /// Nodes of the search, or candidates evaluated.
+    /// Nodes of the search, or candidates evaluated; 0 of local searches.
     pub nodes: u64,
 }
 
@@ -82,6 +83,8 @@ pub enum Status {
     Unknown,
     /// The best of some samples: nothing was searched, nothing is proved.
     Sampled,
+    /// Found by local searches: nothing is proved.
+    Local,
 }
 
 impl Status {
@@ -93,6 +96,7 @@ impl Status {
             Self::Infeasible => "infeasible",
             Self::Unknown => "unknown",
             Self::Sampled => "sampled",
+            Self::Local => "local",
         }
     }
 }
@@ -155,7 +159,9 @@ mod tests {
             assert_eq!(word, status.as_str());
             assert_eq!(Status::from(status).to_string(), status.as_str());
         }
-        assert_eq!(serde_json::json!(Status::Sampled), "sampled");
+        for (status, word) in [(Status::Sampled, "sampled"), (Status::Local, "local")] {
+            assert_eq!((serde_json::json!(status), status.as_str()), (serde_json::json!(word), word));
+        }
         use search::StopReason::{Exhausted, Gap, Interrupted, NodeLimit, TimeLimit};
         for reason in [Exhausted, Gap, Interrupted, NodeLimit, TimeLimit] {
             assert_eq!(serde_json::json!(StopReason::from(reason)), reason.as_str());

@@ -15,6 +15,7 @@ fn the_main_job_ends_with_a_table_the_best_design_and_the_proofs() {
     let vessel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/pressure-vessel.toml");
     let arguments =
         ["run", vessel.to_str().unwrap(), "--history", "vessel.csv", "--function", "pressure-vessel"];
+    let arguments = [&arguments[..], &["--preset", "paper"]].concat();
     let ended = folder.run(&[&arguments[..], &["--iterations", "6"]].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("6 of 6 model-based steps proved optimal"), "{}", ended.stdout);
@@ -41,7 +42,8 @@ fn the_main_job_ends_with_a_table_the_best_design_and_the_proofs() {
 fn every_built_in_function_runs_feasibly_without_a_file() {
     for name in ["hartmann6", "branin", "g1", "g4", "g6", "mixed", "styblinski-tang"] {
         let folder = Folder::new();
-        let ended = folder.run(&["run", "--function", name, "--iterations", "2", "--format", "json"]);
+        let arguments = ["run", "--function", name, "--iterations", "2", "--format", "json"];
+        let ended = folder.run(&[&arguments[..], &["--preset", "paper"]].concat());
         let answer = ended.json();
         assert_eq!(answer["steps"].as_array().unwrap().len(), 7, "{name}");
         assert!(answer["best"]["value"].as_f64().is_some(), "{name}: a feasible value exists");
@@ -49,7 +51,62 @@ fn every_built_in_function_runs_feasibly_without_a_file() {
             assert_eq!(step["status"], "optimal", "{name}: {step}");
         }
         assert_eq!(rows(&folder.read(&format!("{name}.csv"))), 7);
+        let by_default = Folder::new();
+        let answer = by_default.run(&arguments).json();
+        for step in &answer["steps"].as_array().unwrap()[5..] {
+            assert_eq!(
+                (&step["status"], &step["method"]),
+                (&"local".into(), &"smooth search".into()),
+                "{name}: {step}"
+            );
+        }
+        let proven = Folder::new();
+        let answer = proven.run(&[&arguments[..], &["--preset", "proven"]].concat()).json();
+        for step in &answer["steps"].as_array().unwrap()[5..] {
+            assert_eq!(
+                (&step["status"], &step["method"]),
+                (&"optimal".into(), &"cell".into()),
+                "{name}: {step}"
+            );
+        }
     }
+}
+
+#[test]
+fn the_table_of_the_default_says_what_was_proved_and_what_was_not() {
+    let folder = Folder::new();
+    let arguments = ["run", "--function", "branin", "--iterations", "20"];
+    let ended = folder.run(&arguments);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    // 25 evaluations: the one after 23 rows is proven, the other nineteen model-based ones are not.
+    assert!(
+        ended.stdout.contains("19 steps by local search; 1 of 1 cells proved optimal"),
+        "{}",
+        ended.stdout
+    );
+    let steps: Vec<&str> = ended.stdout.lines().skip(1).take(25).collect();
+    let count = |word: &str| steps.iter().filter(|line| line.contains(word)).count();
+    assert_eq!((count("first design"), count("local search"), count("optimal")), (5, 19, 1));
+    let refused = folder.run(&[&arguments[..], &["--preset", "papr"]].concat());
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("paper, proven, smooth, mixed"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_run_through_a_finite_space_ends_with_code_1_and_the_word_exhausted() {
+    let folder = Folder::new();
+    folder.write(
+        "p.toml",
+        "[objective]\nname = \"y\"\ngoal = \"minimize\"\n[variables]\nb = { type = \"binary\" }\n",
+    );
+    folder.write("p.csv", "b,y\n0,1\n1,2\n");
+    let ended = folder.run(&["suggest", "p.toml"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+    assert!(ended.stderr.contains("exhausted"), "{}", ended.stderr);
+    folder.write("p.csv", "b,y\n0,1\n");
+    let ended = folder.run(&["suggest", "p.toml", "-n", "3", "--format", "json"]);
+    let suggestions = ended.json()["suggestions"].clone();
+    assert_eq!((suggestions.as_array().unwrap().len(), &suggestions[0]["point"]["b"]), (1, &1.into()));
 }
 
 #[cfg(unix)]

@@ -27,7 +27,8 @@ fn assert_feasible(suggestion: &Value) {
 #[test]
 fn json_holds_exactly_the_contracted_keys() {
     let folder = folder_with(MIXED, &mixed_history(30));
-    let answer = folder.run(&["suggest", "p.toml", "-n", "3", "--format", "json"]).json();
+    let arguments = ["suggest", "p.toml", "-n", "3", "--format", "json"];
+    let answer = folder.run(&[&arguments[..], &["--preset", "paper"]].concat()).json();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["suggestions", "best", "warnings"]);
     let suggestions = answer["suggestions"].as_array().unwrap();
@@ -45,6 +46,42 @@ fn json_holds_exactly_the_contracted_keys() {
     assert!(suggestions[0]["point"] != suggestions[1]["point"]);
     assert!(answer["best"]["value"].as_f64().is_some());
     assert_eq!(folder.read("p.csv"), mixed_history(30), "nothing was asked to be written");
+    // The other presets say how the point was found and what chose it, too: 30, 31 and 32 rows.
+    let answer = folder.run(&arguments).json();
+    let methods = ["smooth search", "cell", "smooth search"];
+    for (suggestion, method) in answer["suggestions"].as_array().unwrap().iter().zip(methods) {
+        let keys: Vec<&String> = suggestion.as_object().unwrap().keys().collect();
+        let expected = [
+            "point",
+            "region",
+            "mean",
+            "std",
+            "acquisition",
+            "bound",
+            "gap",
+            "status",
+            "stop_reason",
+            "method",
+            "smooth",
+        ];
+        assert_eq!(keys, expected);
+        assert_eq!(suggestion["method"], method);
+        assert_eq!(suggestion["status"], if method == "cell" { "optimal" } else { "local" });
+        assert_eq!(suggestion["bound"].is_null(), method != "cell");
+        assert_eq!(suggestion["smooth"]["acquisition"], "expected improvement");
+        assert_feasible(suggestion);
+    }
+}
+
+#[test]
+fn text_calls_nothing_optimal_that_a_local_search_found() {
+    let folder = folder_with(MIXED, &mixed_history(30));
+    let free = folder.run(&["suggest", "p.toml", "--preset", "smooth"]).stdout;
+    assert!(free.contains("expected improvement") && free.contains("local search"), "{free}");
+    assert!(!free.contains("optimal"), "{free}");
+    let proven = folder.run(&["suggest", "p.toml", "--preset", "proven"]).stdout;
+    assert!(proven.contains("its cell is optimal: no feasible point scores better than"), "{proven}");
+    assert!(proven.contains("the point in it: expected improvement, by local search"), "{proven}");
 }
 
 #[test]
@@ -109,7 +146,8 @@ fn csv_can_be_appended_by_hand() {
 #[test]
 fn an_exported_instance_solves_to_the_suggested_acquisition() {
     let folder = folder_with(MIXED, &mixed_history(30));
-    let arguments = ["suggest", "p.toml", "--format", "json", "--export-instance", "instance.json"];
+    let arguments =
+        ["suggest", "p.toml", "--format", "json", "--export-instance", "instance.json", "--preset", "paper"];
     let suggestion = folder.run(&arguments).json()["suggestions"][0].clone();
     let report = folder.run(&["solve", "instance.json", "--format", "json"]).json();
     let (a, b) = (suggestion["acquisition"].as_f64().unwrap(), report["objective"].as_f64().unwrap());

@@ -10,6 +10,8 @@ use crate::digest::{Canonical, fnv1a, hexadecimal};
 use crate::folder::StudyFolder;
 use crate::functions::Benchmark;
 use crate::record::RunHeader;
+use leafgp::problem::Preset;
+use leafgp::smooth::SmoothSettings;
 
 /// The method's name in folders and headers.
 const METHOD: &str = "agreement";
@@ -41,7 +43,12 @@ impl AgreementSpec {
         whole.text("kind", "agreement").text("function", function.name).count("points", points as u64);
         // The answer for a ratio starts from those for smaller ones.
         whole.text("targets", targets).numbers("ratios", &self.ratios);
-        whole.group("settings", &of_settings(&self.settings));
+        // Of what presets decide, trees and their process alone have a part in it.
+        let mut settings = self.settings.clone();
+        settings.preset = Preset::Paper;
+        settings.repeats = true;
+        settings.smooth = SmoothSettings::default();
+        whole.group("settings", &of_settings(&settings));
         whole.digest()
     }
 }

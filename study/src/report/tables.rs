@@ -229,7 +229,8 @@ impl Proofs {
     /// The proofs among some steps of a case.
     pub(super) fn of<'a>(case: &CaseData, steps: impl Iterator<Item = &'a StepRecord>) -> Self {
         let searched = steps.filter_map(|step| step.proof.as_ref());
-        let searched: Vec<_> = searched.filter(|proof| proof.status != Status::Sampled).collect();
+        let searched: Vec<_> =
+            searched.filter(|proof| !matches!(proof.status, Status::Sampled | Status::Local)).collect();
         let gaps: Vec<f64> = searched.iter().map(|proof| proof.gap.unwrap_or(f64::INFINITY)).collect();
         let nodes: Vec<f64> = searched.iter().map(|proof| proof.nodes as f64).collect();
         Self {

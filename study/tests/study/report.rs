@@ -138,7 +138,7 @@ fn tables_of_a_small_study_by_hand() {
 fn the_share_of_proved_steps_is_counted() {
     let study = Study::new();
     // One node is not enough for every proof.
-    let text = "name = \"p\"\niterations = 6\ninitial = 5\nseeds = [1, 2]\n[[problem]]\nfunction = \"rastrigin\"\n[[method]]\nname = \"full\"\nkind = \"leaf-gp\"\n\
+    let text = "name = \"p\"\niterations = 6\ninitial = 5\nseeds = [1, 2]\n[settings]\npreset = \"paper\"\n[[problem]]\nfunction = \"rastrigin\"\n[[method]]\nname = \"full\"\nkind = \"leaf-gp\"\n\
                 [[method]]\nname = \"short\"\nkind = \"leaf-gp\"\nsettings = { solver = { node_limit = 1 }, trees = { min_data_in_bin = 1, max_depth = 6 } }\n";
     study.run(text, "out", 2, None);
     report(&study.out("out"), &study.path("report"), &ReportOptions::default()).unwrap();
@@ -156,11 +156,37 @@ fn the_share_of_proved_steps_is_counted() {
     assert_eq!(by_step.lines().count(), 1 + 2 * 6, "{by_step}");
 }
 
+#[test]
+fn steps_of_local_searches_are_recorded_as_such_and_are_no_proofs() {
+    let study = Study::new();
+    let text = "name = \"p\"\niterations = 20\ninitial = 5\nseeds = [1]\n[[problem]]\nfunction = \"branin\"\n[[method]]\nname = \"mixed\"\nkind = \"leaf-gp\"\n\
+                [[method]]\nname = \"smooth\"\nkind = \"leaf-gp\"\nsettings = { preset = \"smooth\" }\n";
+    study.run(text, "out", 2, None);
+    report(&study.out("out"), &study.path("report"), &ReportOptions::default()).unwrap();
+    for method in ["mixed", "smooth"] {
+        for step in &study.steps("out", "branin", method, 1)[5..] {
+            let proof = step.proof.as_ref().unwrap();
+            // The evaluation after 23 rows is the mix's one proven step of these.
+            if method == "mixed" && step.evaluation == 24 {
+                assert!(proof.status == Status::Optimal && proof.gap.unwrap() <= 1e-4);
+            } else {
+                assert_eq!(
+                    (proof.status, proof.gap, proof.bound, proof.nodes),
+                    (Status::Local, None, None, 0)
+                );
+            }
+        }
+    }
+    let proofs = fs::read_to_string(study.path("report/proofs.csv")).unwrap();
+    assert!(proofs.lines().nth(1).unwrap().starts_with("branin,mixed,1,1,"), "{proofs}");
+    assert_eq!(proofs.lines().count(), 2, "{proofs}");
+}
+
 /// Whether a step is proved depends on the gap that its case was made with.
 #[test]
 fn a_step_is_proved_to_the_gap_of_its_own_settings() {
     let study = Study::new();
-    let text = "name = \"p\"\niterations = 2\ninitial = 5\nseeds = [1]\n[[problem]]\nfunction = \"branin\"\n\
+    let text = "name = \"p\"\niterations = 2\ninitial = 5\nseeds = [1]\n[settings]\npreset = \"paper\"\n[[problem]]\nfunction = \"branin\"\n\
                 [[method]]\nname = \"loose\"\nkind = \"leaf-gp\"\nsettings = { solver = { gap = 1e-2 } }\n\
                 [[method]]\nname = \"tight\"\nkind = \"leaf-gp\"\nsettings = { solver = { gap = 1e-6 } }\n\
                 [[method]]\nname = \"usual\"\nkind = \"leaf-gp\"\n";

@@ -87,7 +87,8 @@ fn results_of_other_settings_are_not_mixed() {
         SMALL.replace("samples = 50", "samples = 60"),
         SMALL.replace("initial = 3", "initial = 4"),
         SMALL.replace("name = \"leaf-gp\"\n", "name = \"leaf-gp\"\nsettings = { kappa = 1 }\n"),
-        SMALL.replace("seeds", "settings = { trees = { n_trees = 20 } }\nseeds"),
+        SMALL.replace("preset = \"paper\"", "preset = \"paper\"\ntrees = { n_trees = 20 }"),
+        SMALL.replace("preset = \"paper\"", "preset = \"mixed\""),
     ] {
         let error = run(&study.spec(&other), &study.out("out"), &options, &|_| {}).unwrap_err();
         assert!(matches!(error, StudyError::Content { .. }), "{error}");

@@ -13,6 +13,9 @@ iterations = 4
 initial = 3
 seeds = [7, 8]
 
+[settings]
+preset = "paper"
+
 [[problem]]
 function = "branin"
 

@@ -1,0 +1,101 @@
+//! The smooth process, fitted to the experiments of a problem.
+
+use crate::history::Row;
+use crate::problem::{Problem, ValueError};
+use crate::smooth::{Acquisition, Coordinates, SmoothProcess};
+
+use super::error::EngineError;
+use super::surrogate::Prediction;
+use super::training::{TargetScale, TrainingSet};
+
+/// The smooth process of the experiments, ready to predict: the model that chooses the point in every preset but the paper's.
+///
+/// ```
+/// use leafgp::engine::Optimizer;
+/// use leafgp::problem::{Problem, Variable};
+///
+/// let problem = Problem::builder("line").variable(Variable::continuous("x", 0.0, 10.0)).build()?;
+/// let mut optimizer = Optimizer::new(problem);
+/// for x in [0.0, 2.0, 5.0, 7.0, 10.0] {
+///     optimizer.tell(&[x], 3.0 * x)?;
+/// }
+/// let prediction = optimizer.smooth()?.predict(&[6.0])?;
+/// assert!((prediction.mean - 18.0).abs() < 2.0 * prediction.std + 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SmoothSurrogate {
+    problem: Problem,
+    scale: TargetScale,
+    /// Conditioned on the training set.
+    fitted: SmoothProcess,
+    /// Conditioned on the pending points, too; `None` without any.
+    believing: Option<SmoothProcess>,
+}
+
+impl SmoothSurrogate {
+    /// The process of the experiments. Its parameters are those of the measured rows, and failed rows stand at the worst measured value; pending rows are believed at
+    /// their predicted means.
+    ///
+    /// # Errors
+    /// [`EngineError::NoMeasuredRow`]; rows of another problem; what the process refuses.
+    pub fn of(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
+        Self::fit(problem, &TrainingSet::new(problem, rows)?)
+    }
+
+    /// [`SmoothSurrogate::of`] a training set.
+    pub(super) fn fit(problem: &Problem, training: &TrainingSet) -> Result<Self, EngineError> {
+        if training.y.is_empty() {
+            return Err(EngineError::NoMeasuredRow);
+        }
+        let coordinates = Coordinates::new(problem.constraints().domains(), &problem.log_scale());
+        let fitted = SmoothProcess::fit(&coordinates, &training.x, &training.y, &problem.settings().smooth)?;
+        let surrogate = Self { problem: problem.clone(), scale: training.scale, fitted, believing: None };
+        surrogate.with_pending(&training.pending)
+    }
+
+    /// The same parameters with other pending points.
+    pub(super) fn with_pending(mut self, pending: &[Vec<f64>]) -> Result<Self, EngineError> {
+        self.believing = if pending.is_empty() { None } else { Some(self.fitted.believe(pending)?) };
+        Ok(self)
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The process, pending points believed; in standardised minimisation units.
+    pub fn process(&self) -> &SmoothProcess {
+        self.believing.as_ref().unwrap_or(&self.fitted)
+    }
+
+    /// Between standardised targets and the objective.
+    pub fn scale(&self) -> TargetScale {
+        self.scale
+    }
+
+    /// The prediction at a point in variable order; inactive variables take their inactive value.
+    ///
+    /// # Errors
+    /// A point of the wrong length, a coordinate that is not finite or no level.
+    pub fn predict(&self, x: &[f64]) -> Result<Prediction, ValueError> {
+        self.problem.check_point(x)?;
+        let mut x = x.to_vec();
+        self.problem.constraints().deactivate(&mut x);
+        Ok(self.prediction(&x))
+    }
+
+    /// [`SmoothSurrogate::predict`] at a point of the problem whose inactive variables hold their inactive value.
+    pub(super) fn prediction(&self, x: &[f64]) -> Prediction {
+        let posterior = self.process().posterior(x);
+        Prediction { mean: self.scale.mean(posterior.mean), std: self.scale.deviation(posterior.deviation()) }
+    }
+
+    /// An acquisition at a point of the problem.
+    pub(super) fn value(&self, x: &[f64], acquisition: Acquisition) -> f64 {
+        let mut x = x.to_vec();
+        self.problem.constraints().deactivate(&mut x);
+        acquisition.value(self.process().posterior(&x), self.process().best())
+    }
+}
