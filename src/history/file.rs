@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::file::{temporary_beside, write_beside};
+use crate::file::{Target, temporary_beside, write_beside};
 use crate::problem::Problem;
 
 use super::lock::{Lock, spreadsheet_lock};
@@ -143,22 +143,13 @@ impl HistoryFile {
         Row::new(problem, point, outcome).map_err(|e| HistoryError::from(e).in_file(&self.path))
     }
 
-    /// The file behind symbolic links, so that a rename replaces the file and not the link.
+    /// The file behind symbolic links, also dangling ones, so that a rename replaces the file and not the link.
     fn target(&self) -> Result<PathBuf, HistoryError> {
-        match std::fs::canonicalize(&self.path) {
-            Ok(path) => Ok(path),
+        match Target::of(&self.path) {
+            Ok(Target::File(path)) => Ok(path),
+            Ok(Target::Stream(_)) => Err(HistoryError::new("it is no regular file", "a CSV file")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let folder = match self.path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                let folder = std::fs::canonicalize(folder)
-                    .map_err(|e| HistoryError::io("its folder cannot be opened", e))?;
-                let name = self
-                    .path
-                    .file_name()
-                    .ok_or_else(|| HistoryError::new("this is no file name", "a CSV file"))?;
-                Ok(folder.join(name))
+                Err(HistoryError::io("its folder cannot be opened", e))
             }
             Err(e) => Err(HistoryError::io("it cannot be opened", e)),
         }

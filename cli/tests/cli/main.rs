@@ -12,3 +12,4 @@ mod solve;
 mod study;
 mod suggest;
 mod support;
+mod targets;
