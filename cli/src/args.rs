@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_CODES: &str = "Results go to stdout, messages to stderr.\n\
-    Exit codes: 0 done; 1 it ran, but there is no answer; 2 bad input; 130 interrupted (state saved).";
+    Exit codes: 0 done; 1 it ran, but there is no answer; 2 bad input; 3 fewer suggestions than asked for; 130 interrupted (state saved).";
 
 /// Options of every command.
 #[derive(Clone, Debug, Default, Args)]
@@ -97,9 +97,12 @@ pub(crate) struct ProblemArgs {
 /// The history.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HistoryArgs {
-    /// The table of experiments (CSV) [default: FILE.csv beside FILE.toml].
+    /// The table of experiments (CSV), `-` for stdin [default: FILE.csv beside FILE.toml].
     #[arg(long, value_name = "H.csv")]
     pub(crate) history: Option<PathBuf>,
+    /// Go on although every measured row lies outside the bounds.
+    #[arg(long)]
+    pub(crate) accept_outside: bool,
 }
 
 /// Limits of a proof; each wins over the problem file.
@@ -192,6 +195,9 @@ pub(crate) struct RunArgs {
     /// Seconds after which an evaluation is stopped and has failed [default: none].
     #[arg(long, value_name = "S", value_parser = positive, requires = "evaluate")]
     pub(crate) timeout: Option<f64>,
+    /// Go on however many evaluations fail one after the other; otherwise three end the run.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -8,6 +8,7 @@ mod args;
 mod check;
 mod failure;
 mod fit;
+mod histories;
 mod init;
 mod inputs;
 mod interrupt;
@@ -36,9 +37,11 @@ enum Status {
     Done,
     /// It ran, but there is no answer: infeasible, or nothing found within the limits. What is known is on stdout.
     NoAnswer,
+    /// There are suggestions, but fewer than were asked for.
+    Fewer,
 }
 
-/// Runs the command line and returns its exit code: 0 done, 1 no answer, 2 bad input, 130 interrupted.
+/// Runs the command line and returns its exit code: 0 done, 1 no answer, 2 bad input, 3 fewer suggestions than asked for, 130 interrupted.
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -64,6 +67,7 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
     let failure = match result {
         Ok(Status::Done) => return ExitCode::SUCCESS,
         Ok(Status::NoAnswer) => return ExitCode::from(1),
+        Ok(Status::Fewer) => return ExitCode::from(3),
         Err(failure) => failure,
     };
     if let Some(message) = failure.message() {

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::Status;
 use super::args::{Common, Format, RunArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem, with_overrides};
+use super::histories::{history_file, read_history};
+use super::inputs::{read_problem, with_overrides};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -23,14 +24,20 @@ use leafgp::problem::Problem;
 use leafgp_study::functions::FunctionEvaluator;
 use leafgp_study::functions::{self, Benchmark};
 
+/// Failures one after the other that end a run: the fault is then hardly the experiments'.
+const FAILURES_IN_A_ROW: usize = 3;
+
 pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
     let (mut problem, file) = problem_and_history(args, function, common, output)?;
     if let Some(initial) = args.initial {
         problem = problem.adjusted(|settings| settings.design.initial = initial)?;
     }
+    args.history.check_name(&file)?;
+    args.history.check_writable()?;
     file.check_writable(&problem)?;
     let history = read_history(&file, &problem, output)?;
+    args.history.check_bounds(&file, &problem, &history)?;
     let interrupt = interrupt::flag();
     let evaluator = evaluator(args, function, &interrupt);
 
@@ -38,6 +45,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
+        failures_in_a_row: (!args.keep_going).then_some(FAILURES_IN_A_ROW),
         context: Context { interrupt: Some(interrupt), progress: None },
     };
     let total = engine::planned(&optimizer, &settings);
@@ -47,17 +55,22 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         // What others added to the file meanwhile counts from the next suggestion on.
         let lost = !rows.is_empty() && !file.path().exists();
         rows.push(StepRow { step: step.clone(), best: None });
-        let unsaved = if lost { &rows[..] } else { &rows[rows.len() - 1..] };
-        let unsaved: Vec<_> =
-            unsaved.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
-        let history = file.append(optimizer.problem(), &unsaved)?;
-        if lost {
+        let history = if lost {
+            let all: Vec<_> =
+                rows.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
             output.warning(&format!(
                 "{} was deleted during the run; this run's {} rows are written again",
                 file.path().display(),
-                unsaved.len()
+                all.len()
             ));
-        }
+            file.append(optimizer.problem(), &all)?
+        } else {
+            let point = &step.suggestion.point;
+            match &step.failure {
+                Some(reason) => file.record_failure(optimizer.problem(), point, reason)?,
+                None => file.record(optimizer.problem(), point, step.outcome)?,
+            }
+        };
         *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
         let best = optimizer.best().map(|best| best.value);
         let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));

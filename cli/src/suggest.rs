@@ -7,7 +7,8 @@ use std::io::Write;
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem};
+use super::histories::{history_file, read_history};
+use super::inputs::read_problem;
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -19,7 +20,9 @@ use leafgp::problem::Problem;
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
+    args.problem.history.check_exists(&file)?;
     if args.append {
+        args.problem.history.check_writable()?;
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
@@ -27,6 +30,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         |meter: &Meter| Context { interrupt: Some(interrupt.clone()), progress: Some(meter.callback()) };
 
     let mut history = read_history(&file, &problem, output)?;
+    args.problem.history.check_bounds(&file, &problem, &history)?;
     let (optimizer, suggestions, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
@@ -55,15 +59,18 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     for suggestion in &suggestions {
         warnings.extend(suggestion.note.clone());
     }
-    if suggestions.len() < args.n && !interrupted {
-        warnings.push(format!(
+    for warning in &warnings[history.warnings.len()..] {
+        output.note(warning);
+    }
+    let fewer = suggestions.len() < args.n && !interrupted;
+    if fewer {
+        let warning = format!(
             "only {} of {} experiments: every other feasible point is taken",
             suggestions.len(),
             args.n
-        ));
-    }
-    for warning in &warnings[history.warnings.len()..] {
-        output.note(warning);
+        );
+        output.warning(&warning);
+        warnings.push(warning);
     }
     let best = optimizer.best();
     match args.format {
@@ -81,7 +88,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
             "interrupted: the suggestion is the best found so far, nothing was appended".into(),
         ));
     }
-    Ok(Status::Done)
+    Ok(if fewer { Status::Fewer } else { Status::Done })
 }
 
 /// The contract's object.

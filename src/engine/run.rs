@@ -16,6 +16,8 @@ pub struct RunSettings {
     pub iterations: usize,
     /// Experiments side by side; each counts as pending for the others.
     pub parallel: usize,
+    /// Stop after this many failures one after the other; `None` for going on whatever fails.
+    pub failures_in_a_row: Option<usize>,
     /// Interrupt and progress.
     pub context: Context,
 }
@@ -45,7 +47,8 @@ pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
 /// run with an error or exchange the optimiser's observations. Returns whether the run was interrupted; evaluations under way are forgotten then.
 ///
 /// # Errors
-/// What [`Optimizer::ask_many`] or `on_step` give.
+/// What [`Optimizer::ask_many`] or `on_step` give; [`EngineError::Unusable`] and [`EngineError::FailuresInARow`] once everything that came of the evaluations
+/// side by side was told.
 pub fn run<E: From<EngineError>>(
     optimizer: &mut Optimizer,
     evaluator: &dyn Evaluate,
@@ -55,6 +58,7 @@ pub fn run<E: From<EngineError>>(
     let total = planned(optimizer, settings);
     let interrupted = || settings.context.is_interrupted();
     let mut done = 0;
+    let mut failures = 0;
     while done < total {
         let started = Instant::now();
         let n = settings.parallel.max(1).min(total - done);
@@ -80,15 +84,29 @@ pub fn run<E: From<EngineError>>(
                 })
                 .collect()
         });
+        let mut stop = None;
         for (suggestion, evaluation) in suggestions.into_iter().zip(evaluations) {
             let (outcome, failure) = match evaluation {
                 Evaluation::Value(value) => (Outcome::Done(value), None),
                 Evaluation::Failed(why) => (Outcome::Failed, Some(why)),
+                Evaluation::Unusable(reason) => {
+                    stop = Some(EngineError::Unusable { reason });
+                    continue;
+                }
                 Evaluation::Interrupted => return Ok(true),
             };
+            failures = if failure.is_some() { failures + 1 } else { 0 };
+            if settings.failures_in_a_row.is_some_and(|limit| failures >= limit)
+                && let Some(reason) = failure.clone()
+            {
+                stop = stop.or(Some(EngineError::FailuresInARow { count: failures, reason }));
+            }
             optimizer.tell_outcome(&suggestion.point, outcome)?;
             done += 1;
             on_step(optimizer, &Step { number: done, suggestion, outcome, failure, seconds })?;
+        }
+        if let Some(error) = stop {
+            return Err(error.into());
         }
     }
     Ok(interrupted())

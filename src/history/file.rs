@@ -122,6 +122,32 @@ impl HistoryFile {
         .map_err(|e| self.with_unsaved(e, problem, &rows))
     }
 
+    /// [`HistoryFile::record`] of a failed experiment, with the reason in the column `failure` (one line, cut to a sensible length). The column is added when there
+    /// is none, unless a variable or the objective has that name.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append`].
+    pub fn record_failure(
+        &self,
+        problem: &Problem,
+        point: &[f64],
+        reason: &str,
+    ) -> Result<History, HistoryError> {
+        let row = self.check(problem, point, Outcome::Failed)?;
+        let rows = [(point.to_vec(), Outcome::Failed)];
+        let reason = one_line(reason);
+        self.rewrite(problem, |sheet| {
+            let pending = sheet.interpret(problem)?.pending_at(&row.point);
+            let sheet = sheet.with_header(problem)?.with_failures(problem)?;
+            let sheet = match pending {
+                Some(row) => sheet.with_outcome(problem, row, Outcome::Failed)?,
+                None => sheet.with_rows(problem, &rows)?,
+            };
+            sheet.with_reason(problem, pending, &reason)
+        })
+        .map_err(|e| self.with_unsaved(e, problem, &rows))
+    }
+
     /// Checks that a later write can succeed, before anything costly is started: the file can be read, its folder takes the lock and a new
     /// file, and no spreadsheet has it open.
     ///
@@ -204,6 +230,13 @@ impl HistoryFile {
         let unsaved = text().ok().and_then(|bytes| String::from_utf8(bytes).ok());
         HistoryError { unsaved, ..error }
     }
+}
+
+/// Text for one cell: without control characters, and not longer than a person reads.
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
+    clean.trim().to_owned()
 }
 
 /// Length, time and identity of a file, to see that it changed.
