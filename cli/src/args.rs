@@ -39,6 +39,16 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Suggest the next experiments, each with a proof.
     Suggest(SuggestArgs),
+    /// Where things stand: the best so far, what is pending, what failed.
+    Status(StatusArgs),
+    /// What the model expects at points of a table, and which rules they break.
+    Predict(PredictArgs),
+    /// Write the result of an experiment into the history.
+    Tell(TellArgs),
+    /// Note that an experiment failed.
+    Fail(FailArgs),
+    /// Take a pending experiment out of the history.
+    Cancel(CancelArgs),
     /// Run the closed loop: suggest, evaluate, record.
     Run(RunArgs),
     /// Judge the model: cross-validated errors and importances.
@@ -165,6 +175,79 @@ pub(crate) struct SuggestArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
+}
+
+/// `leafgp status`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// `leafgp predict`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// The points (CSV): a column for each variable, as in the history.
+    #[arg(value_name = "POINTS.csv")]
+    pub(crate) points: PathBuf,
+    /// How the predictions are printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: SuggestionFormat,
+}
+
+/// `leafgp tell`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TellArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
+    /// The objective.
+    #[arg(value_name = "VALUE", value_parser = number, allow_negative_numbers = true)]
+    pub(crate) value: f64,
+    /// Replace a value that is there already.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// `leafgp fail`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FailArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
+    /// Why, for the history's column `failure`.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// It is to be run again: the experiment is pending, not failed.
+    #[arg(long)]
+    pub(crate) retry: bool,
+    /// Also when it has a value already.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// `leafgp cancel`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
 }
 
 /// `leafgp run`.

@@ -12,19 +12,24 @@ mod histories;
 mod init;
 mod inputs;
 mod interrupt;
+mod ledger;
 mod output;
 mod plot;
+mod predict;
 mod progress;
 mod run;
 mod solve;
+mod status;
 mod study;
 mod suggest;
+mod tell;
 mod text_table;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use args::{Arguments, Command};
 use failure::Failure;
@@ -52,6 +57,11 @@ fn main() -> ExitCode {
         Command::Init(args) => init::command(args, &mut output),
         Command::Check(args) => check::command(args, &arguments.common, &mut output),
         Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
+        Command::Status(args) => status::command(args, &arguments.common, &mut output),
+        Command::Predict(args) => predict::command(args, &arguments.common, &mut output),
+        Command::Tell(args) => tell::tell(args, &arguments.common, &mut output),
+        Command::Fail(args) => tell::fail(args, &arguments.common, &mut output),
+        Command::Cancel(args) => tell::cancel(args, &arguments.common, &mut output),
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
@@ -76,8 +86,26 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
     ExitCode::from(failure.exit_code())
 }
 
+/// What people type, and the command that they mean.
+const MEANT: [(&[&str], &str); 8] = [
+    (&["best", "result", "results", "show", "list", "pending", "info"], "status"),
+    (&["ask", "next", "propose", "recommend", "experiment"], "suggest"),
+    (&["record", "add", "set", "report", "done", "measure"], "tell"),
+    (&["remove", "delete", "undo", "drop"], "cancel"),
+    (&["optimize", "optimise", "loop", "start"], "run"),
+    (&["validate", "test", "lint"], "check"),
+    (&["new", "create", "template"], "init"),
+    (&["evaluate", "estimate", "forecast"], "predict"),
+];
+
 /// Help and version go to stdout, mistakes to stderr with code 2; a closed pipe is no mistake.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand).cloned().as_ref())
+        && let Some((_, command)) = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()))
+    {
+        eprintln!("\n`leafgp {command}` does that.");
+    }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }

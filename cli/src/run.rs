@@ -14,11 +14,12 @@ use super::failure::Failure;
 use super::histories::{history_file, read_history};
 use super::inputs::{read_problem, with_overrides};
 use super::interrupt;
+use super::ledger::{FileLedger, StepRow};
 use super::output::Output;
 use super::progress::Meter;
 use super::suggest::best_to_json;
 use super::text_table::{short, text_table};
-use leafgp::engine::{self, Context, Evaluate, Optimizer, RunSettings, Step};
+use leafgp::engine::{self, Context, Evaluate, Optimizer, RunSettings};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
 use leafgp_study::functions::FunctionEvaluator;
@@ -50,39 +51,9 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     };
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);
-    let mut rows: Vec<StepRow> = Vec::new();
-    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut |optimizer, step| {
-        // What others added to the file meanwhile counts from the next suggestion on.
-        let lost = !rows.is_empty() && !file.path().exists();
-        rows.push(StepRow { step: step.clone(), best: None });
-        let history = if lost {
-            let all: Vec<_> =
-                rows.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
-            output.warning(&format!(
-                "{} was deleted during the run; this run's {} rows are written again",
-                file.path().display(),
-                all.len()
-            ));
-            file.append(optimizer.problem(), &all)?
-        } else {
-            let point = &step.suggestion.point;
-            match &step.failure {
-                Some(reason) => file.record_failure(optimizer.problem(), point, reason)?,
-                None => file.record(optimizer.problem(), point, step.outcome)?,
-            }
-        };
-        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
-        let best = optimizer.best().map(|best| best.value);
-        let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
-        if meter.is_hidden() {
-            output.note(&format!("evaluation {} of {total}: {}, {shown}", step.number, outcome_text(step)));
-        }
-        meter.step(shown);
-        if let Some(row) = rows.last_mut() {
-            row.best = best;
-        }
-        Ok::<(), Failure>(())
-    });
+    let mut ledger = FileLedger::new(&file, total, &meter, output)?;
+    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut ledger);
+    let rows = ledger.finish(optimizer.problem())?;
     drop(meter);
 
     match args.format {
@@ -99,21 +70,6 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     }
     // Experiments that all failed are no answer.
     Ok(if optimizer.best().is_some() { Status::Done } else { Status::NoAnswer })
-}
-
-/// What came of an evaluation, in a few words.
-fn outcome_text(step: &Step) -> String {
-    match (step.outcome, &step.failure) {
-        (Outcome::Done(value), _) => short(value),
-        (_, Some(failure)) => format!("failed: {failure}"),
-        (_, None) => "failed".to_owned(),
-    }
-}
-
-/// A finished evaluation and the best value after it.
-struct StepRow {
-    step: Step,
-    best: Option<f64>,
 }
 
 /// From the files; or the function's own problem, with its history beside the current folder's files.
@@ -190,6 +146,9 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
                     format!("{:.1e}", proof.gap),
                     proof.nodes.to_string(),
                 ]),
+                None if step.suggestion.is_planned() => {
+                    cells.extend(["pending row".into(), "-".into(), "-".into()]);
+                }
                 None => cells.extend(["first design".into(), "-".into(), "-".into()]),
             }
             cells.push(format!("{:.3}", step.seconds));

@@ -34,7 +34,7 @@ pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };
 pub use random::{Purpose, stream};
-pub use run::{RunSettings, Step, planned, run};
+pub use run::{Ledger, RunSettings, Step, planned, run};
 pub use sample::{nearest_feasible, uniform};
 pub use suggestion::{Proof, Suggestion};
 pub use surrogate::{Prediction, Surrogate};

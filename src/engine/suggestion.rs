@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::Problem;
 
+/// The note of an experiment that was planned before.
+const PLANNED: &str = "pending in the history, taken up";
+
 /// The next experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
@@ -41,6 +44,16 @@ pub struct Proof {
 }
 
 impl Suggestion {
+    /// An experiment that was planned before: only its point is known.
+    pub fn planned(point: Vec<f64>) -> Self {
+        Self { point, proof: None, note: Some(PLANNED.to_owned()) }
+    }
+
+    /// True for [`Suggestion::planned`].
+    pub fn is_planned(&self) -> bool {
+        self.note.as_deref() == Some(PLANNED)
+    }
+
     /// The suggestion as the contract's JSON object.
     pub fn to_json(&self, problem: &Problem) -> Value {
         let mut object = Map::new();

@@ -170,7 +170,7 @@ impl HistoryFile {
     }
 
     /// The file behind symbolic links, also dangling ones, so that a rename replaces the file and not the link.
-    fn target(&self) -> Result<PathBuf, HistoryError> {
+    pub(super) fn target(&self) -> Result<PathBuf, HistoryError> {
         match Target::of(&self.path) {
             Ok(Target::File(path)) => Ok(path),
             Ok(Target::Stream(_)) => Err(HistoryError::new("it is no regular file", "a CSV file")),
@@ -182,7 +182,7 @@ impl HistoryFile {
     }
 
     /// Replaces the file by what `edit` makes of its newest content.
-    fn rewrite(
+    pub(super) fn rewrite(
         &self,
         problem: &Problem,
         edit: impl Fn(Sheet) -> Result<Sheet, HistoryError>,
@@ -233,7 +233,7 @@ impl HistoryFile {
 }
 
 /// Text for one cell: without control characters, and not longer than a person reads.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
     clean.trim().to_owned()

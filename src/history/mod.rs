@@ -4,6 +4,7 @@
 //! that newest text, and a complete new file replaces the old one in a single rename. All other cells, blank lines, quotes, separators, decimal
 //! marks and line ends stay byte for byte as they were.
 
+mod claims;
 mod dialect;
 mod document;
 mod error;
@@ -11,6 +12,8 @@ mod file;
 mod judge;
 mod lock;
 mod notes;
+mod numbered;
+mod points;
 mod settle;
 mod sheet;
 
@@ -20,6 +23,7 @@ use crate::problem::{Problem, ValueError};
 
 use settle::settled;
 
+pub use claims::Claims;
 pub use dialect::Dialect;
 pub use error::HistoryError;
 pub use file::HistoryFile;
@@ -51,6 +55,8 @@ pub struct Row {
     pub out_of_domain: bool,
     /// True when a constraint is violated beyond the tolerance for rows ([`judge`]): kept for training, never `best`.
     pub violates: bool,
+    /// Why it failed, or what else its column `failure` says; `None` for nothing.
+    pub failure: Option<String>,
 }
 
 impl Row {
@@ -78,7 +84,7 @@ impl Row {
     fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Self {
         let Judgement { outside, violations, .. } = judge(problem, &point);
         let (out_of_domain, violates) = (!outside.is_empty(), !violations.is_empty());
-        Self { line, point, outcome, out_of_domain, violates }
+        Self { line, point, outcome, out_of_domain, violates, failure: None }
     }
 
     /// The value, when the experiment is done.

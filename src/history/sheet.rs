@@ -116,7 +116,9 @@ impl Sheet {
         self.check_width(header, record)?;
         let point = self.point(problem, header, record, number, notes)?;
         let outcome = self.outcome(problem, header, record, number, notes)?;
-        Ok(Row::judged(problem, record.line, point, outcome))
+        let failure = header.failure.map(|column| self.cell(record, column).trim().to_owned());
+        let failure = failure.filter(|text| !text.is_empty());
+        Ok(Row { failure, ..Row::judged(problem, record.line, point, outcome) })
     }
 
     fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
@@ -370,6 +372,14 @@ impl Sheet {
         self.reparsed(text, problem)
     }
 
+    /// The table without its experiment number `row` (from 0).
+    pub(super) fn without_row(self, problem: &Problem, row: usize) -> Result<Self, HistoryError> {
+        let Some(record) = self.rows.get(row) else { return Ok(self) };
+        let mut text = self.text.clone();
+        text.replace_range(record.span.clone(), "");
+        self.reparsed(text, problem)
+    }
+
     /// The objective's and the status' cell of an outcome.
     fn written(&self, outcome: Outcome) -> (String, &'static str) {
         match outcome {
@@ -405,7 +415,7 @@ fn needed(problem: &Problem) -> Vec<&str> {
 }
 
 /// The bytes as text.
-fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
+pub(super) fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
     const EXPECTED: &str = "a CSV file saved as UTF-8";
     if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
         return Err(HistoryError::new("the file is UTF-16", EXPECTED));
@@ -426,7 +436,7 @@ fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
 }
 
 /// The separator that a first line `sep=;` declares, as some spreadsheets write it.
-fn declared_delimiter(text: &str) -> Option<char> {
+pub(super) fn declared_delimiter(text: &str) -> Option<char> {
     let line = text.lines().next()?.trim_matches('"');
     let rest = line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
     [',', ';', '\t'].into_iter().find(|&c| rest == c.to_string())
