@@ -70,7 +70,7 @@ fn only_pending_rows_can_be_cancelled() {
 #[test]
 fn every_kind_of_change_keeps_what_others_write_meanwhile() {
     let folder = Folder::with_problem(PROBLEM);
-    let rows: String = (0..12).map(|k| format!("0.{:02},1,flat,\n", k)).collect();
+    let rows: String = (0..12).map(|k| format!("0.{k:02},1,flat,\n")).collect();
     folder.write("p.csv", format!("x,n,head,cost\n{rows}"));
     let children: Vec<_> = (1..=12)
         .map(|row: u32| {
