@@ -1,21 +1,107 @@
-//! Files that are complete or not there: written beside their target, synchronised, renamed.
+//! Files that are complete or not there: written beside their target, synchronised, renamed. Symbolic links are followed, and what is no regular file
+//! (a device, a pipe) is written through instead of replaced.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-/// An empty temporary file in the folder of `target`, with the permissions of any new file (the process's mask applies).
-pub(crate) fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = match target.parent() {
+/// Links that lead to links, at most; as many as the usual systems follow.
+const LINKS: usize = 40;
+/// What temporary files are called: six letters or digits between the two.
+const PREFIX: &str = ".leafgp-";
+const SUFFIX: &str = ".tmp";
+/// Age at which an unlocked temporary file was left by a killed program: a living one locks its file as soon as it has made it.
+const STALE: Duration = Duration::from_secs(10);
+
+/// Where the bytes for a path go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A regular file, or one that does not exist yet: replaced as a whole. No link.
+    File(PathBuf),
+    /// A device, a pipe or an open stream: written through.
+    Stream(PathBuf),
+}
+
+impl Target {
+    /// What is behind `path`, through symbolic links, also dangling ones.
+    ///
+    /// # Errors
+    /// A folder on the way that cannot be opened, a path without a file name, links in a circle.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let mut path = path.to_owned();
+        for _ in 0..LINKS {
+            // A process's own open streams (`/dev/stdout`): a file behind them is not ours to replace while others write to it.
+            if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+                return Ok(Self::Stream(path));
+            }
+            match std::fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    path = folder_of(&path).join(std::fs::read_link(&path)?);
+                }
+                Ok(metadata) if metadata.is_file() || metadata.is_dir() => {
+                    return Ok(Self::File(std::fs::canonicalize(&path)?));
+                }
+                Ok(_) => return Ok(Self::Stream(path)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "this is no file name");
+                    let name = path.file_name().ok_or_else(no_name)?;
+                    return Ok(Self::File(std::fs::canonicalize(folder_of(&path))?.join(name)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("its symbolic links lead in a circle"))
+    }
+}
+
+/// The folder in which a path's last component stands.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// An empty temporary file in the folder of `target`, with the permissions of any new file (the process's mask applies). It is locked while it lives, and those
+/// that killed programs left are removed.
+pub(crate) fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
+    let folder = folder_of(target);
+    remove_stale(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".leafgp-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    let temporary = builder.tempfile_in(folder)?;
+    // Where there are no locks, the age alone protects it.
+    let _ = temporary.as_file().try_lock();
+    Ok(temporary)
+}
+
+/// Removes the temporary files that killed programs left in a folder. What cannot be looked at or removed is no concern of the writer.
+fn remove_stale(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(is_temporary);
+        let is_old = || {
+            let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            metadata.modified().ok()?.elapsed().ok().filter(|age| *age >= STALE)
+        };
+        if is_ours && is_old().is_some() {
+            let unlocked = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+            if unlocked {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// True for names that [`temporary_beside`] gives.
+fn is_temporary(name: &str) -> bool {
+    let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    middle.is_some_and(|middle| middle.len() == 6 && middle.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// A complete, synchronised temporary file with this content in the folder of `target`, with its permissions if it exists.
@@ -29,18 +115,57 @@ pub(crate) fn write_beside(target: &Path, content: &[u8]) -> io::Result<NamedTem
     Ok(temporary)
 }
 
-/// Replaces a file as a whole: a reader never sees half of it, and a failed write leaves what was there.
+/// Replaces a file as a whole: a reader never sees half of it, and a failed write leaves what was there. Symbolic links are followed; a device or a pipe is
+/// written to.
 ///
 /// # Errors
 /// The folder cannot be written to, or the disk is full.
-pub fn write_whole(target: &Path, content: &[u8]) -> io::Result<()> {
-    write_beside(target, content)?.persist(target).map_err(|error| error.error)?;
-    Ok(())
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    match Target::of(path)? {
+        Target::File(target) => {
+            write_beside(&target, content)?.persist(&target).map_err(|error| error.error)?;
+            Ok(())
+        }
+        Target::Stream(stream) => write_through(&stream, content),
+    }
+}
+
+/// [`write_whole`] for a file that must not exist yet.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] when it does; else as [`write_whole`]. Nothing is left of a failed write.
+pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    match Target::of(path)? {
+        Target::File(target) if target.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+        Target::File(target) => {
+            // The system itself refuses a file that came in between.
+            write_beside(&target, content)?.persist_noclobber(&target).map_err(|error| error.error)?;
+            Ok(())
+        }
+        Target::Stream(stream) => write_through(&stream, content),
+    }
+}
+
+/// Writes to what is no regular file; at the end, should one stand behind it after all (standard output into a file).
+fn write_through(stream: &Path, content: &[u8]) -> io::Result<()> {
+    OpenOptions::new().append(true).open(stream)?.write_all(content)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::write_whole;
+    use super::{STALE, is_temporary, temporary_beside, write_new, write_whole};
+    use std::fs::File;
+    use std::io::ErrorKind;
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_else_is_left_in_the_folder() {
@@ -49,7 +174,88 @@ mod tests {
         write_whole(&path, b"first").unwrap();
         write_whole(&path, b"second").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"second");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(names(folder.path()), ["a.json"]);
         assert!(write_whole(&folder.path().join("missing/a.json"), b"x").is_err());
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        write_new(&path, b"first").unwrap();
+        assert_eq!(write_new(&path, b"second").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(names(folder.path()), ["a.toml"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_also_dangling_ones_and_circles_end() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("far")).unwrap();
+        symlink("middle", at("link")).unwrap();
+        symlink("far/file", at("middle")).unwrap();
+        for content in ["new", "newer"] {
+            write_whole(&at("link"), content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(at("far/file")).unwrap(), content);
+        }
+        assert!(at("link").is_symlink() && at("middle").is_symlink());
+        assert_eq!(write_new(&at("link"), b"x").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        symlink("there", at("here")).unwrap();
+        symlink("here", at("there")).unwrap();
+        assert!(write_whole(&at("here"), b"x").unwrap_err().to_string().contains("circle"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_and_pipes_are_written_through_and_stay() {
+        use std::io::Read;
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("null");
+        symlink("/dev/null", &link).unwrap();
+        write_whole(&link, b"gone").unwrap();
+        assert!(link.is_symlink());
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let read = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || {
+                let mut text = String::new();
+                File::open(pipe).unwrap().read_to_string(&mut text).unwrap();
+                text
+            }
+        });
+        write_whole(&pipe, b"through").unwrap();
+        assert_eq!(read.join().unwrap(), "through");
+        assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+        assert_eq!(names(folder.path()), ["null", "pipe"]);
+    }
+
+    #[test]
+    fn only_old_unlocked_files_of_our_own_pattern_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = SystemTime::now() - 2 * STALE;
+        let make = |name: &str, time: SystemTime| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(time).unwrap();
+            file
+        };
+        make(".leafgp-aB3dE6.tmp", old);
+        make(".leafgp-young1.tmp", SystemTime::now());
+        make(".leafgp-mine.tmp", old);
+        make("leafgp-aB3dE6.tmp", old);
+        let living = temporary_beside(&folder.path().join("x")).unwrap();
+        living.as_file().set_modified(old).unwrap();
+        let name = living.path().file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(is_temporary(&name), "{name}");
+        write_whole(&folder.path().join("a.json"), b"x").unwrap();
+        let mut expected =
+            [".leafgp-mine.tmp", ".leafgp-young1.tmp", "a.json", "leafgp-aB3dE6.tmp", name.as_str()];
+        expected.sort_unstable();
+        assert_eq!(names(folder.path()), expected);
     }
 }

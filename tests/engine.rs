@@ -235,7 +235,27 @@ fn the_exported_instance_states_the_problem_that_is_asked() {
     pending.tell_outcome(&suggestion.point, Outcome::Pending).unwrap();
     let stated = pending.surrogate().unwrap();
     assert_eq!(stated.acquisition().excluded, [asked.forest.cell(&asked.domains, &suggestion.point)]);
-    assert_eq!(stated.instance(), surrogate.instance(), "an instance is what the measured rows say");
+    assert_eq!(stated.instance().x, surrogate.instance().x, "pending points are no measured rows");
+}
+
+#[test]
+fn the_exported_instance_carries_pending_and_failed_rows_and_the_agreement_limit() {
+    let mut optimizer = after(mixed(9).adjusted(|settings| settings.max_agreement = Some(0.8)).unwrap(), 12);
+    for outcome in [Outcome::Pending, Outcome::Failed, Outcome::Pending] {
+        let point = optimizer.ask().unwrap().point;
+        optimizer.tell_outcome(&point, outcome).unwrap();
+    }
+    let surrogate = optimizer.surrogate().unwrap();
+    let instance = surrogate.instance();
+    let read = leafgp::instance::Instance::parse(&instance.to_json(), "again").unwrap();
+    assert_eq!(read, instance);
+    let (asked, exported) = (surrogate.acquisition(), read.problem().unwrap());
+    assert_eq!(asked.excluded.len(), 3);
+    assert_eq!((&asked.excluded, &asked.agreement), (&exported.excluded, &exported.agreement));
+    for x in optimizer.observations().iter().map(|row| &row.point) {
+        let (a, b) = (asked.evaluate(x), exported.evaluate(x));
+        assert!((a.mean - b.mean).abs() < 1e-9 && (a.deviation - b.deviation).abs() < 1e-9, "{a:?} {b:?}");
+    }
 }
 
 #[test]

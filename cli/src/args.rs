@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_CODES: &str = "Results go to stdout, messages to stderr.\n\
-    Exit codes: 0 done; 1 it ran, but there is no answer; 2 bad input; 130 interrupted (state saved).";
+    Exit codes: 0 done; 1 it ran, but there is no answer; 2 bad input; 3 fewer suggestions than asked for; 130 interrupted (state saved).";
 
 /// Options of every command.
 #[derive(Clone, Debug, Default, Args)]
@@ -41,6 +41,16 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Suggest the next experiments, and say what is proved of each.
     Suggest(SuggestArgs),
+    /// Where things stand: the best so far, what is pending, what failed.
+    Status(StatusArgs),
+    /// What the model expects at points of a table, and which rules they break; or what a trained tree ensemble predicts there.
+    Predict(PredictArgs),
+    /// Write the result of an experiment into the history.
+    Tell(TellArgs),
+    /// Note that an experiment failed.
+    Fail(FailArgs),
+    /// Take a pending experiment out of the history.
+    Cancel(CancelArgs),
     /// Run the closed loop: suggest, evaluate, record.
     Run(RunArgs),
     /// Judge the model: cross-validated errors and importances.
@@ -55,8 +65,6 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
     Optimize(OptimizeArgs),
-    /// Predict the rows of a table with a trained tree ensemble.
-    Predict(PredictArgs),
     /// Compare methods on problems over many seeds: run, merge, report.
     Study {
         /// What to do with the study.
@@ -103,9 +111,12 @@ pub(crate) struct ProblemArgs {
 /// The history.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct HistoryArgs {
-    /// The table of experiments (CSV) [default: FILE.csv beside FILE.toml].
+    /// The table of experiments (CSV), `-` for stdin [default: FILE.csv beside FILE.toml].
     #[arg(long, value_name = "H.csv")]
     pub(crate) history: Option<PathBuf>,
+    /// Go on although every measured row lies outside the bounds.
+    #[arg(long)]
+    pub(crate) accept_outside: bool,
 }
 
 /// Limits of a proof; each wins over the problem file.
@@ -172,21 +183,6 @@ pub(crate) struct OptimizeArgs {
     pub(crate) format: Format,
 }
 
-/// `leafgp predict`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp predict strength.txt recipes.csv > predicted.csv")]
-pub(crate) struct PredictArgs {
-    /// The model.
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// The table (CSV); empty cells are missing values.
-    #[arg(value_name = "TABLE.csv")]
-    pub(crate) table: PathBuf,
-    /// `csv` (and `table`): the table with a column `prediction`.
-    #[arg(long, value_enum, default_value_t = SuggestionFormat::Csv)]
-    pub(crate) format: SuggestionFormat,
-}
-
 /// The method.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PresetArgs {
@@ -243,6 +239,91 @@ pub(crate) struct SuggestArgs {
     pub(crate) solver: SolverArgs,
 }
 
+/// `leafgp status`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// `leafgp predict`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples: leafgp predict reactor.toml points.csv\n          leafgp predict strength.txt recipes.csv --format csv > predicted.csv"
+)]
+pub(crate) struct PredictArgs {
+    /// A problem file (TOML), whose history is learnt from; or a trained model: LightGBM text, XGBoost JSON or UBJ, CatBoost JSON, ONNX.
+    #[arg(value_name = "FILE.toml|MODEL")]
+    pub(crate) file: PathBuf,
+    /// The history of a problem.
+    #[command(flatten)]
+    pub(crate) history: HistoryArgs,
+    /// The points (CSV): a column for each variable or feature; to a trained model an empty cell is a missing value.
+    #[arg(value_name = "POINTS.csv")]
+    pub(crate) points: PathBuf,
+    /// The class (or target) of a trained model of several, from 0.
+    #[arg(long, value_name = "K")]
+    pub(crate) class: Option<usize>,
+    /// Take the first feature of a trained model to be the first column, and so on, whatever the names.
+    #[arg(long)]
+    pub(crate) by_position: bool,
+    /// How the predictions are printed. For a trained model `table` and `csv` are the given table with a column `prediction`.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: SuggestionFormat,
+}
+
+/// `leafgp tell`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TellArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
+    /// The objective.
+    #[arg(value_name = "VALUE", value_parser = number, allow_negative_numbers = true)]
+    pub(crate) value: f64,
+    /// Replace a value that is there already.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// `leafgp fail`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FailArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
+    /// Why, for the history's column `failure`.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// It is to be run again: the experiment is pending, not failed.
+    #[arg(long)]
+    pub(crate) retry: bool,
+    /// Also when it has a value already.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// `leafgp cancel`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CancelArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of the experiment, from 1, as `leafgp status` shows it.
+    #[arg(value_name = "ROW", value_parser = count)]
+    pub(crate) row: usize,
+}
+
 /// `leafgp run`.
 #[derive(Clone, Debug, Args)]
 #[command(group = clap::ArgGroup::new("objective").required(true).args(["evaluate", "function"]))]
@@ -271,6 +352,9 @@ pub(crate) struct RunArgs {
     /// Seconds after which an evaluation is stopped and has failed [default: none].
     #[arg(long, value_name = "S", value_parser = positive, requires = "evaluate")]
     pub(crate) timeout: Option<f64>,
+    /// Go on however many evaluations fail one after the other; otherwise three end the run.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -4,16 +4,18 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use leafgp_solver::Region;
-use leafgp_solver::constraints::{Decision, Limits, Tolerance};
+use leafgp_solver::constraints::{Decision, Limits};
 use serde_json::{Value, json};
 
 use super::Status;
 use super::args::{CheckArgs, Common, Format, SolverArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem};
+use super::histories::{all_outside, history_file, read_history};
+use super::inputs::read_problem;
 use super::output::Output;
 use super::suggest::best_to_json;
-use leafgp::history::{History, Outcome, Row};
+use super::text_table::short;
+use leafgp::history::{History, Judgement, Outcome, Row, judge};
 use leafgp::problem::{Problem, format_number};
 
 /// Added to a conflict that only whole numbers, steps or lists make one.
@@ -43,14 +45,12 @@ enum Feasibility {
 pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
-    let asked = args.problem.history.history.is_some();
-    if asked && !file.path().exists() {
-        return Err(Failure::Input(format!(
-            "{}: there is no such file; expected the history (CSV)",
-            file.path().display()
-        )));
+    args.problem.history.check_exists(&file)?;
+    let is_there = args.problem.history.is_stdin() || file.path().exists();
+    let history = if is_there { Some(read_history(&file, &problem, output)?) } else { None };
+    if let Some(message) = history.as_ref().and_then(|history| all_outside(&problem, history)) {
+        output.warning(&format!("{}: {message}", file.path().display()));
     }
-    let history = if file.path().exists() { Some(read_history(&file, &problem, output)?) } else { None };
     let feasibility = decide(&problem);
     let idle = match feasibility {
         Feasibility::Point(_) => idle_constraints(&problem),
@@ -176,6 +176,9 @@ fn write_history(problem: &Problem, history: &History, output: &mut Output) -> R
         for fault in faults(problem, row) {
             writeln!(output, "  row {} (line {}): {fault}", i + 1, row.line)?;
         }
+        for deviation in tolerated(problem, row) {
+            writeln!(output, "  row {} (line {}): accepted: {deviation}", i + 1, row.line)?;
+        }
     }
     if let Some(best) = history.best(problem) {
         let (name, value) = (&problem.objective().name, format_number(best.value));
@@ -187,31 +190,37 @@ fn write_history(problem: &Problem, history: &History, output: &mut Output) -> R
 
 /// What keeps a row from being a feasible experiment.
 fn faults(problem: &Problem, row: &Row) -> Vec<String> {
-    let outside: Vec<String> = problem
-        .variables()
-        .iter()
-        .zip(&row.point)
-        .filter(|(variable, x)| !variable.domain().contains(**x))
-        .map(|(variable, &x)| {
-            format!("{} = {} is outside {}", variable.name, variable.format_value(x), variable.expected())
-        })
-        .collect();
-    if !outside.is_empty() {
-        return outside;
-    }
-    let violations = problem.constraints().violations(&row.point, Tolerance::Judge);
-    violations
-        .into_iter()
-        .map(|violation| {
-            let name = problem.constraints().name(violation.constraint);
-            let amount = if violation.amount.is_finite() {
-                format!(" by {}", format_number(violation.amount))
-            } else {
-                String::new()
-            };
-            format!("violates {name:?}{amount}")
-        })
-        .collect()
+    let Judgement { outside, violations, .. } = judge(problem, &row.point);
+    let variables = outside.into_iter().map(|(i, _)| {
+        let (variable, x) = (&problem.variables()[i], row.point[i]);
+        format!("{} = {} is outside {}", variable.name, variable.format_value(x), variable.expected())
+    });
+    let constraints = violations.into_iter().map(|violation| {
+        let amount = if violation.amount.is_finite() {
+            format!(" by {}", format_number(violation.amount))
+        } else {
+            String::new()
+        };
+        format!("violates {:?}{amount}", problem.constraints().name(violation.constraint))
+    });
+    variables.chain(constraints).collect()
+}
+
+/// What is accepted of a row although no suggestion would have it: how far it is off.
+fn tolerated(problem: &Problem, row: &Row) -> Vec<String> {
+    let Judgement { beside, nearly, .. } = judge(problem, &row.point);
+    let variables = beside.into_iter().map(|(i, distance)| {
+        let (variable, x) = (&problem.variables()[i], row.point[i]);
+        format!("{} = {} is {} beside its grid", variable.name, variable.format_value(x), short(distance))
+    });
+    let constraints = nearly.into_iter().map(|violation| {
+        format!(
+            "{:?} is off by {}",
+            problem.constraints().name(violation.constraint),
+            short(violation.amount)
+        )
+    });
+    variables.chain(constraints).collect()
 }
 
 fn to_json(
@@ -244,7 +253,7 @@ fn to_json(
             let faults = faults(problem, row);
             json!({
                 "row": i + 1, "line": row.line, "status": status, "value": row.value(),
-                "feasible": faults.is_empty(), "faults": faults,
+                "feasible": faults.is_empty(), "faults": faults, "tolerated": tolerated(problem, row),
             })
         })
         .collect();

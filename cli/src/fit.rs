@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::Status;
 use super::args::{Common, FitArgs, Format, SolverArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem};
+use super::histories::{history_file, read_history};
+use super::inputs::read_problem;
 use super::output::Output;
 use super::text_table::{short, text_table};
 use leafgp::engine::{Importance, ModelQuality, Optimizer, model_quality, objective_trees, trees_quality};
@@ -18,7 +19,9 @@ use leafgp::gbdt::Ensemble;
 pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
+    args.problem.history.check_exists(&file)?;
     let history = read_history(&file, &problem, output)?;
+    args.problem.history.check_bounds(&file, &problem, &history)?;
     let optimizer = Optimizer::with_history(problem, &history)?;
     let in_file = |e: &dyn std::fmt::Display| Failure::Input(format!("{}: {e}", file.path().display()));
     if let Some(path) = &args.model {

@@ -1,6 +1,5 @@
 //! `leafgp init`: a commented problem file.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use super::Status;
 use super::args::InitArgs;
 use super::failure::Failure;
 use super::output::Output;
+use leafgp::file::{write_new, write_whole};
 
 /// The problem file that `init` writes.
 const TEMPLATE: &str = include_str!("template.toml");
@@ -17,7 +17,8 @@ pub(super) fn command(args: &InitArgs, output: &mut Output) -> Result<Status, Fa
         output.write_all(TEMPLATE.as_bytes())?;
         return Ok(Status::Done);
     }
-    write(&args.file, args.force).map_err(|e| {
+    let write = if args.force { write_whole } else { write_new };
+    write(&args.file, TEMPLATE.as_bytes()).map_err(|e| {
         let file = args.file.display();
         match e.kind() {
             io::ErrorKind::AlreadyExists => Failure::Input(format!(
@@ -29,19 +30,6 @@ pub(super) fn command(args: &InitArgs, output: &mut Output) -> Result<Status, Fa
     let file = args.file.display();
     output.note(&format!("wrote {file}; edit it, then: leafgp check {file}"));
     Ok(Status::Done)
-}
-
-fn write(file: &Path, force: bool) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    // Without --force the system itself refuses an existing file, so there is no moment between check and write.
-    if force {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    let mut file = options.write(true).open(file)?;
-    file.write_all(TEMPLATE.as_bytes())?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! From what was typed to what it means: problem, effective settings, history file.
+//! From what was typed to what it means: problem, effective settings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::args::{Common, HistoryArgs, PresetArgs, SolverArgs};
+use super::args::{Common, PresetArgs, SolverArgs};
 use super::failure::Failure;
 use super::output::Output;
-use leafgp::history::{History, HistoryFile};
 use leafgp::problem::{Problem, Settings};
 
 /// Reads the problem file and puts the command line's settings over its own. Its warnings go to stderr.
@@ -56,35 +55,4 @@ pub(super) fn override_settings(
     target.node_limit = solver.node_limit.or(target.node_limit);
     target.threads = solver.threads.unwrap_or(target.threads);
     Ok(settings.validate()?)
-}
-
-/// Where the history is: as given, else beside the problem file under its name with `.csv`.
-pub(super) fn history_file(args: &HistoryArgs, problem_file: &Path) -> Result<HistoryFile, Failure> {
-    let path = args.history.clone().unwrap_or_else(|| problem_file.with_extension("csv"));
-    if is_same(&path, problem_file) {
-        let message = format!(
-            "{}: the history cannot be the problem file itself; give it with --history",
-            path.display()
-        );
-        return Err(Failure::Input(message));
-    }
-    Ok(HistoryFile::new(path))
-}
-
-fn is_same(a: &Path, b: &Path) -> bool {
-    let real = |path: &Path| -> PathBuf { std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) };
-    real(a) == real(b)
-}
-
-/// Reads the history; its warnings go to stderr.
-pub(super) fn read_history(
-    file: &HistoryFile,
-    problem: &Problem,
-    output: &mut Output,
-) -> Result<History, Failure> {
-    let history = file.read(problem)?;
-    for warning in &history.warnings {
-        output.warning(&format!("{}: {warning}", file.path().display()));
-    }
-    Ok(history)
 }

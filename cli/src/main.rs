@@ -8,25 +8,31 @@ mod args;
 mod check;
 mod failure;
 mod fit;
+mod histories;
 mod init;
 mod inputs;
 mod interrupt;
+mod ledger;
 mod model;
 mod optimize;
 mod output;
 mod plot;
 mod predict;
+mod predict_model;
 mod progress;
 mod run;
 mod solve;
+mod status;
 mod study;
 mod suggest;
+mod tell;
 mod text_table;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use args::{Arguments, Command};
 use failure::Failure;
@@ -39,9 +45,11 @@ enum Status {
     Done,
     /// It ran, but there is no answer: infeasible, or nothing found within the limits. What is known is on stdout.
     NoAnswer,
+    /// There are suggestions, but fewer than were asked for.
+    Fewer,
 }
 
-/// Runs the command line and returns its exit code: 0 done, 1 no answer, 2 bad input, 130 interrupted.
+/// Runs the command line and returns its exit code: 0 done, 1 no answer, 2 bad input, 3 fewer suggestions than asked for, 130 interrupted.
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -52,12 +60,16 @@ fn main() -> ExitCode {
         Command::Init(args) => init::command(args, &mut output),
         Command::Check(args) => check::command(args, &arguments.common, &mut output),
         Command::Suggest(args) => suggest::command(args, &arguments.common, &mut output),
+        Command::Status(args) => status::command(args, &arguments.common, &mut output),
+        Command::Predict(args) => predict::command(args, &arguments.common, &mut output),
+        Command::Tell(args) => tell::tell(args, &arguments.common, &mut output),
+        Command::Fail(args) => tell::fail(args, &arguments.common, &mut output),
+        Command::Cancel(args) => tell::cancel(args, &arguments.common, &mut output),
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
-        Command::Predict(args) => predict::command(args, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
     };
@@ -69,6 +81,7 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
     let failure = match result {
         Ok(Status::Done) => return ExitCode::SUCCESS,
         Ok(Status::NoAnswer) => return ExitCode::from(1),
+        Ok(Status::Fewer) => return ExitCode::from(3),
         Err(failure) => failure,
     };
     if let Some(message) = failure.message() {
@@ -77,8 +90,26 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
     ExitCode::from(failure.exit_code())
 }
 
+/// What people type, and the command that they mean.
+const MEANT: [(&[&str], &str); 8] = [
+    (&["best", "result", "results", "show", "list", "pending", "info"], "status"),
+    (&["ask", "next", "propose", "recommend", "experiment"], "suggest"),
+    (&["record", "add", "set", "report", "done", "measure"], "tell"),
+    (&["remove", "delete", "undo", "drop"], "cancel"),
+    (&["optimize", "optimise", "loop", "start"], "run"),
+    (&["validate", "test", "lint"], "check"),
+    (&["new", "create", "template"], "init"),
+    (&["evaluate", "estimate", "forecast"], "predict"),
+];
+
 /// Help and version go to stdout, mistakes to stderr with code 2; a closed pipe is no mistake.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand).cloned().as_ref())
+        && let Some((_, command)) = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()))
+    {
+        eprintln!("\n`leafgp {command}` does that.");
+    }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }

@@ -11,7 +11,8 @@ use super::args::{
     PlotSurfaceArgs, SolverArgs,
 };
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem, with_overrides};
+use super::histories::{history_file, read_history};
+use super::inputs::{read_problem, with_overrides};
 use super::output::Output;
 use leafgp::engine::{Optimizer, Purpose, model_quality, permutation_importances, stream, uniform};
 use leafgp::file::write_whole;
@@ -231,7 +232,7 @@ fn convergence(args: &PlotConvergenceArgs, common: &Common, output: &mut Output)
     };
     let mut histories = Vec::new();
     for path in paths {
-        let file = existing_history(&HistoryArgs { history: path }, &args.file)?;
+        let file = existing_history(&HistoryArgs { history: path, ..HistoryArgs::default() }, &args.file)?;
         let history = read_history(&file, &problem, output)?;
         let label = file.path().file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
         histories.push(Progress::of(label, &history));
@@ -282,5 +283,9 @@ fn problem_and_history(
 /// The history's file. Only suggestions can start from nothing: a picture of a misspelt file would be an empty one.
 fn existing_history(args: &HistoryArgs, problem_file: &Path) -> Result<HistoryFile, Failure> {
     let file = history_file(args, problem_file)?;
-    if file.path().exists() { Ok(file) } else { Err(Failure::file(file.path(), "there is no such file")) }
+    if args.is_stdin() || file.path().exists() {
+        Ok(file)
+    } else {
+        Err(Failure::file(file.path(), "there is no such file"))
+    }
 }

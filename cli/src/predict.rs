@@ -1,76 +1,145 @@
-//! `leafgp predict`: what a trained model says of each row of a table.
+//! `leafgp predict`: what the model expects at given points.
 
 use std::io::Write;
 
-use leafgp_models::{Ensemble, Feature};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::Status;
-use super::args::{ModelArgs, PredictArgs, SuggestionFormat};
+use super::args::{Common, PredictArgs, SolverArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::model::{columns_of, read_model};
+use super::histories::{history_file, read_history};
+use super::inputs::read_problem;
 use super::output::Output;
-use leafgp::history::Columns;
-use leafgp::problem::format_number;
+use super::predict_model;
+use super::text_table::{short, text_table};
+use leafgp::engine::{EngineError, Optimizer, Prediction};
+use leafgp::history::{History, Judgement, judge};
+use leafgp::problem::{Problem, format_number};
 
-/// The column that is added.
-const PREDICTION: &str = "prediction";
+/// A point and what is known of it.
+struct Line {
+    point: Vec<f64>,
+    prediction: Prediction,
+    /// Names of broken rules (or of variables outside their values), with the amount in their own units.
+    broken: Vec<(String, f64)>,
+}
 
-pub(super) fn command(args: &PredictArgs, output: &mut Output) -> Result<Status, Failure> {
-    let model = read_model(&args.model)?;
-    let wanted: Vec<&str> = model.features().iter().map(|feature| feature.name.as_str()).collect();
-    let table = Columns::read(&args.table, &wanted)?;
-    if args.format != SuggestionFormat::Json && table.names().iter().any(|name| name == PREDICTION) {
-        let message =
-            format!("the table has a column {PREDICTION:?} already; rename it, or use --format json");
-        return Err(Failure::file(&args.table, message));
+pub(super) fn command(args: &PredictArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    if args.file.extension().is_none_or(|extension| extension != "toml") {
+        return predict_model::command(args, output);
     }
-    let predictions = predictions(&args.model, &model, &table, args)?;
+    let problem = read_problem(&args.file, common, &SolverArgs::default(), output)?;
+    let file = history_file(&args.history, &args.file)?;
+    args.history.check_exists(&file)?;
+    let history = read_history(&file, &problem, output)?;
+    args.history.check_bounds(&file, &problem, &history)?;
+    let points = read_points(&args.points, &problem)?;
+    let optimizer = Optimizer::with_history(problem, &history)?;
+    let model = match optimizer.surrogate() {
+        Err(error @ EngineError::NoMeasuredRow) => return Err(Failure::file(file.path(), error)),
+        model => model?,
+    };
+    let problem = optimizer.problem();
+    let mut lines = Vec::new();
+    for row in points.rows {
+        let prediction = model.predict(&row.point).map_err(Failure::input)?;
+        lines.push(Line { broken: broken_rules(problem, &row.point), point: row.point, prediction });
+    }
     match args.format {
-        SuggestionFormat::Json => output.json(&json!({ "predictions": predictions }))?,
-        SuggestionFormat::Table | SuggestionFormat::Csv => {
-            let delimiter = table.delimiter();
-            writeln!(output, "{}{delimiter}{PREDICTION}", table.header())?;
-            for (line, &value) in table.lines().zip(&predictions) {
-                let text = format_number(value);
-                let text =
-                    if delimiter == ';' && !line.contains('.') { text.replace('.', ",") } else { text };
-                writeln!(output, "{line}{delimiter}{text}")?;
-            }
-        }
+        SuggestionFormat::Table => output.write_all(table(problem, &lines).as_bytes())?,
+        SuggestionFormat::Json => output.json(&json!({
+            "predictions": lines.iter().map(|line| to_json(problem, line)).collect::<Vec<_>>(),
+        }))?,
+        SuggestionFormat::Csv => write_csv(problem, &lines, output)?,
     }
     Ok(Status::Done)
 }
 
-fn predictions(
-    args: &ModelArgs,
-    model: &Ensemble,
-    table: &Columns,
-    files: &PredictArgs,
-) -> Result<Vec<f64>, Failure> {
-    let columns = columns_of(args, model, table)?;
-    let cells: Vec<Vec<&str>> = columns.iter().map(|name| table.column(name).unwrap_or_default()).collect();
-    let row = |i: usize| {
-        let value = |((feature, name), cells): ((&Feature, &&str), &Vec<&str>)| {
-            value_of(feature, cells[i]).map_err(|what| {
-                Failure::file(&files.table, format!("row {}, column {name:?}: {what}", i + 1))
-            })
-        };
-        let x: Vec<f64> =
-            model.features().iter().zip(&columns).zip(&cells).map(value).collect::<Result<_, _>>()?;
-        Ok(model.predict(&x))
-    };
-    (0..table.n_rows()).map(row).collect()
+fn read_points(path: &std::path::Path, problem: &Problem) -> Result<History, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::file(path, e))?;
+    History::points_from_bytes(&bytes, problem).map_err(|mut e| {
+        e.file = Some(path.to_owned());
+        Failure::input(e)
+    })
 }
 
-/// A cell as the model's value; an empty cell is missing.
-fn value_of(feature: &Feature, cell: &str) -> Result<f64, String> {
-    if cell.is_empty() || cell.eq_ignore_ascii_case("nan") {
-        return Ok(f64::NAN);
+/// What keeps the point from being feasible, judged like a row of the history.
+fn broken_rules(problem: &Problem, point: &[f64]) -> Vec<(String, f64)> {
+    let Judgement { outside, violations, .. } = judge(problem, point);
+    let variables = outside.into_iter().map(|(i, distance)| (problem.variables()[i].name.clone(), distance));
+    let rules =
+        violations.into_iter().map(|v| (problem.constraints().name(v.constraint).to_owned(), v.amount));
+    variables.chain(rules).collect()
+}
+
+/// "`rule` by 0.5", without an amount where a rule has none.
+fn broken_text(broken: &[(String, f64)]) -> String {
+    let one = |(name, amount): &(String, f64)| {
+        if amount.is_finite() { format!("{name} by {}", short(*amount)) } else { name.clone() }
+    };
+    broken.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn table(problem: &Problem, lines: &[Line]) -> String {
+    let name = &problem.objective().name;
+    let (mean, std) = (format!("{name} predicted"), "deviation");
+    let mut header: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
+    header.extend([mean.as_str(), std, "feasible", "broken"]);
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let mut cells: Vec<String> =
+                problem.variables().iter().zip(&line.point).map(|(v, &x)| v.format_value(x)).collect();
+            let feasible = if line.broken.is_empty() { "yes" } else { "no" };
+            cells.extend([
+                short(line.prediction.mean),
+                short(line.prediction.std),
+                feasible.to_owned(),
+                broken_text(&line.broken),
+            ]);
+            cells
+        })
+        .collect();
+    text_table(&header, &rows)
+}
+
+fn to_json(problem: &Problem, line: &Line) -> Value {
+    let broken: Vec<Value> = line
+        .broken
+        .iter()
+        .map(|(name, amount)| json!({ "name": name, "amount": amount.is_finite().then_some(amount) }))
+        .collect();
+    let mut object = Map::new();
+    object.insert("point".into(), Value::Object(problem.point_to_json(&line.point)));
+    object.insert("mean".into(), json!(line.prediction.mean));
+    object.insert("std".into(), json!(line.prediction.std));
+    object.insert("feasible".into(), json!(line.broken.is_empty()));
+    object.insert("broken".into(), Value::Array(broken));
+    Value::Object(object)
+}
+
+fn write_csv(problem: &Problem, lines: &[Line], output: &mut Output) -> Result<(), Failure> {
+    let names = problem.variables().iter().map(|v| v.name.as_str());
+    let header: Vec<String> =
+        names.chain(["predicted", "deviation", "feasible", "broken"]).map(csv_cell).collect();
+    writeln!(output, "{}", header.join(","))?;
+    for line in lines {
+        let values = problem.variables().iter().zip(&line.point);
+        let mut cells: Vec<String> = values.map(|(v, &x)| csv_cell(&v.format_value(x))).collect();
+        cells.push(format_number(line.prediction.mean));
+        cells.push(format_number(line.prediction.std));
+        cells.push(if line.broken.is_empty() { "yes" } else { "no" }.to_owned());
+        cells.push(csv_cell(&broken_text(&line.broken)));
+        writeln!(output, "{}", cells.join(","))?;
     }
-    if feature.is_categorical() {
-        let code = feature.code(cell);
-        return code.map(|code| code as f64).ok_or_else(|| format!("the model has no category {cell:?}"));
+    Ok(())
+}
+
+/// A cell, quoted where it must be.
+fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) || text.trim() != text {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
     }
-    cell.parse().map_err(|_| format!("{cell:?}; expected a number, or nothing for a missing value"))
 }

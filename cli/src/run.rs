@@ -11,17 +11,22 @@ use serde_json::{Value, json};
 use super::Status;
 use super::args::{Common, Format, RunArgs};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem, with_overrides, with_preset};
+use super::histories::{history_file, read_history};
+use super::inputs::{read_problem, with_overrides, with_preset};
 use super::interrupt;
+use super::ledger::{FileLedger, StepRow};
 use super::output::Output;
 use super::progress::Meter;
 use super::suggest::best_to_json;
 use super::text_table::{short, text_table};
-use leafgp::engine::{self, Context, Evaluate, Method, Optimizer, RunSettings, Step};
+use leafgp::engine::{self, Context, Evaluate, Method, Optimizer, RunSettings};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
 use leafgp_study::functions::FunctionEvaluator;
 use leafgp_study::functions::{self, Benchmark};
+
+/// Failures one after the other that end a run: the fault is then hardly the experiments'.
+const FAILURES_IN_A_ROW: usize = 3;
 
 pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let function = args.function.as_deref().map(functions::find).transpose().map_err(Failure::input)?;
@@ -30,8 +35,11 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     if let Some(initial) = args.initial {
         problem = problem.adjusted(|settings| settings.design.initial = initial)?;
     }
+    args.history.check_name(&file)?;
+    args.history.check_writable()?;
     file.check_writable(&problem)?;
     let history = read_history(&file, &problem, output)?;
+    args.history.check_bounds(&file, &problem, &history)?;
     let interrupt = interrupt::flag();
     let evaluator = evaluator(args, function, &interrupt);
 
@@ -39,38 +47,14 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let settings = RunSettings {
         iterations: args.iterations,
         parallel: args.parallel,
+        failures_in_a_row: (!args.keep_going).then_some(FAILURES_IN_A_ROW),
         context: Context { interrupt: Some(interrupt), ..Context::default() },
     };
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);
-    let mut rows: Vec<StepRow> = Vec::new();
-    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut |optimizer, step| {
-        // What others added to the file meanwhile counts from the next suggestion on.
-        let lost = !rows.is_empty() && !file.path().exists();
-        rows.push(StepRow { step: step.clone(), best: None });
-        let unsaved = if lost { &rows[..] } else { &rows[rows.len() - 1..] };
-        let unsaved: Vec<_> =
-            unsaved.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
-        let history = file.append(optimizer.problem(), &unsaved)?;
-        if lost {
-            output.warning(&format!(
-                "{} was deleted during the run; this run's {} rows are written again",
-                file.path().display(),
-                unsaved.len()
-            ));
-        }
-        *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
-        let best = optimizer.best().map(|best| best.value);
-        let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
-        if meter.is_hidden() {
-            output.note(&format!("evaluation {} of {total}: {}, {shown}", step.number, outcome_text(step)));
-        }
-        meter.step(shown);
-        if let Some(row) = rows.last_mut() {
-            row.best = best;
-        }
-        Ok::<(), Failure>(())
-    });
+    let mut ledger = FileLedger::new(&file, total, &meter, output)?;
+    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut ledger);
+    let rows = ledger.finish(optimizer.problem())?;
     drop(meter);
 
     match args.format {
@@ -87,21 +71,6 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     }
     // Experiments that all failed are no answer.
     Ok(if optimizer.best().is_some() { Status::Done } else { Status::NoAnswer })
-}
-
-/// What came of an evaluation, in a few words.
-fn outcome_text(step: &Step) -> String {
-    match (step.outcome, &step.failure) {
-        (Outcome::Done(value), _) => short(value),
-        (_, Some(failure)) => format!("failed: {failure}"),
-        (_, None) => "failed".to_owned(),
-    }
-}
-
-/// A finished evaluation and the best value after it.
-struct StepRow {
-    step: Step,
-    best: Option<f64>,
 }
 
 /// From the files; or the function's own problem, with its history beside the current folder's files.
@@ -180,6 +149,7 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
                 ]),
                 None => {
                     let kind = match step.suggestion.method() {
+                        _ if step.suggestion.is_planned() => "pending row",
                         Method::SmoothSearch => "local search",
                         Method::Design | Method::Cell => "first design",
                     };

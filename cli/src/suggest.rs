@@ -7,7 +7,8 @@ use std::io::Write;
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::inputs::{history_file, read_history, read_problem, with_preset};
+use super::histories::{history_file, read_history};
+use super::inputs::{read_problem, with_preset};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -20,7 +21,9 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
     let problem = with_preset(problem, &args.preset)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
+    args.problem.history.check_exists(&file)?;
     if args.append {
+        args.problem.history.check_writable()?;
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
@@ -31,6 +34,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     };
 
     let mut history = read_history(&file, &problem, output)?;
+    args.problem.history.check_bounds(&file, &problem, &history)?;
     let (optimizer, suggestions, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
@@ -59,15 +63,18 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     for suggestion in &suggestions {
         warnings.extend(suggestion.note.clone());
     }
-    if suggestions.len() < args.n && !interrupted {
-        warnings.push(format!(
+    for warning in &warnings[history.warnings.len()..] {
+        output.note(warning);
+    }
+    let fewer = suggestions.len() < args.n && !interrupted;
+    if fewer {
+        let warning = format!(
             "only {} of {} experiments: every other feasible point is taken",
             suggestions.len(),
             args.n
-        ));
-    }
-    for warning in &warnings[history.warnings.len()..] {
-        output.note(warning);
+        );
+        output.warning(&warning);
+        warnings.push(warning);
     }
     let best = optimizer.best();
     match args.format {
@@ -85,7 +92,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
             "interrupted: the suggestion is the best found so far, nothing was appended".into(),
         ));
     }
-    Ok(Status::Done)
+    Ok(if fewer { Status::Fewer } else { Status::Done })
 }
 
 /// The contract's object.

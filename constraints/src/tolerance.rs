@@ -2,7 +2,7 @@
 
 use crate::expr::Settings;
 
-/// Which of the three tolerances a check uses (inequalities and equalities; `<`, `>`, `!=` and categories are always exact).
+/// Which tolerances a check uses (inequalities and equalities; `<`, `>`, `!=` and categories are always exact).
 ///
 /// ```
 /// # use leafgp_constraints::{ConstraintsBuilder, Domain, Variable};
@@ -21,12 +21,17 @@ use crate::expr::Settings;
 /// assert!(!set.is_feasible(&rounded, Tolerance::Produce));
 /// # Ok::<(), leafgp_constraints::ExprError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// For points leafgp prints: inequalities in plain f64, equalities within `1e-9 * max(1, |lhs|, |rhs|)`.
     Produce,
     /// For rows a user brings: within `1e-6 * max(1, |lhs|, |rhs|)`.
     Judge,
+    /// As [`Judge`](Self::Judge), with another tolerance for equalities, relative to `max(1, |lhs|, |rhs|)`.
+    Rows {
+        /// The tolerance, `>= 0`.
+        equality: f64,
+    },
 }
 
 impl Tolerance {
@@ -34,6 +39,7 @@ impl Tolerance {
         match self {
             Self::Produce => Settings::PRODUCE,
             Self::Judge => Settings::JUDGE,
+            Self::Rows { equality } => Settings { equality, ..Settings::JUDGE },
         }
     }
 }

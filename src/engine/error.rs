@@ -46,6 +46,20 @@ pub enum EngineError {
         /// What is wrong and what was expected.
         message: String,
     },
+    /// The source of objective values does not work: nothing is known of the point that it was asked for.
+    #[error("{reason}")]
+    Unusable {
+        /// What the source said.
+        reason: String,
+    },
+    /// Too many evaluations failed one after the other.
+    #[error("{count} evaluations failed one after the other, the last one: {reason}")]
+    FailuresInARow {
+        /// How many.
+        count: usize,
+        /// Why the last one failed.
+        reason: String,
+    },
     /// The trees could not be fitted.
     #[error("trees: {0}")]
     Trees(#[from] GbdtError),

@@ -9,6 +9,8 @@ pub enum Evaluation {
     Value(f64),
     /// It was run and gave no value; why.
     Failed(String),
+    /// The source itself does not work (no such command): nothing was run, and nothing will be; why.
+    Unusable(String),
     /// The user interrupted it; nothing is known.
     Interrupted,
 }

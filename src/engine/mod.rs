@@ -39,7 +39,7 @@ pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
 };
 pub use random::{Purpose, stream};
-pub use run::{RunSettings, Step, planned, run};
+pub use run::{Ledger, RunSettings, Step, planned, run};
 pub use sample::{nearest_feasible, uniform};
 pub use smooth_surrogate::SmoothSurrogate;
 pub use suggestion::{Chosen, Method, Proof, Suggestion};

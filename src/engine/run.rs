@@ -16,6 +16,8 @@ pub struct RunSettings {
     pub iterations: usize,
     /// Experiments side by side; each counts as pending for the others.
     pub parallel: usize,
+    /// Stop after this many failures one after the other; `None` for going on whatever fails.
+    pub failures_in_a_row: Option<usize>,
     /// Interrupt and progress.
     pub context: Context,
 }
@@ -35,30 +37,53 @@ pub struct Step {
     pub seconds: f64,
 }
 
+/// What decides the points of a loop, and keeps what comes of them: memory alone, or a file that others write to as well.
+pub trait Ledger {
+    /// Why it may stop the loop.
+    type Error: From<EngineError>;
+
+    /// The next experiments, at most `n` and at least one.
+    ///
+    /// # Errors
+    /// What [`Optimizer::ask_many`] gives, or the ledger's own.
+    fn next(
+        &mut self,
+        optimizer: &mut Optimizer,
+        n: usize,
+        context: &Context,
+    ) -> Result<Vec<Suggestion>, Self::Error>;
+
+    /// Sees each finished evaluation in order, after it was told to the optimiser, whose observations it may exchange.
+    ///
+    /// # Errors
+    /// The ledger's own; it ends the loop.
+    fn record(&mut self, optimizer: &mut Optimizer, step: &Step) -> Result<(), Self::Error>;
+}
+
 /// Number of evaluations a run will make: what is missing of the first design, then the iterations.
 pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
     let initial = optimizer.problem().settings().design.initial;
     initial.saturating_sub(optimizer.observations().len()).saturating_add(settings.iterations)
 }
 
-/// Runs the loop; `on_step` sees each finished evaluation in order, after it was told to the optimiser, and may stop the
-/// run with an error or exchange the optimiser's observations. Returns whether the run was interrupted; evaluations under way are forgotten then.
+/// Runs the loop. Returns whether it was interrupted; evaluations under way are forgotten then.
 ///
 /// # Errors
-/// What [`Optimizer::ask_many`] or `on_step` give.
-pub fn run<E: From<EngineError>>(
+/// What the ledger gives; [`EngineError::Unusable`] and [`EngineError::FailuresInARow`] once everything that came of the evaluations side by side was told.
+pub fn run<L: Ledger>(
     optimizer: &mut Optimizer,
     evaluator: &dyn Evaluate,
     settings: &RunSettings,
-    on_step: &mut dyn FnMut(&mut Optimizer, &Step) -> Result<(), E>,
-) -> Result<bool, E> {
+    ledger: &mut L,
+) -> Result<bool, L::Error> {
     let total = planned(optimizer, settings);
     let interrupted = || settings.context.is_interrupted();
     let mut done = 0;
+    let mut failures = 0;
     while done < total {
         let started = Instant::now();
         let n = settings.parallel.max(1).min(total - done);
-        let suggestions = match optimizer.ask_many(n, &settings.context) {
+        let suggestions = match ledger.next(optimizer, n, &settings.context) {
             // An interrupt that left no time for any point is no failure.
             Err(_) if interrupted() => return Ok(true),
             suggestions => suggestions?,
@@ -80,15 +105,29 @@ pub fn run<E: From<EngineError>>(
                 })
                 .collect()
         });
+        let mut stop = None;
         for (suggestion, evaluation) in suggestions.into_iter().zip(evaluations) {
             let (outcome, failure) = match evaluation {
                 Evaluation::Value(value) => (Outcome::Done(value), None),
                 Evaluation::Failed(why) => (Outcome::Failed, Some(why)),
+                Evaluation::Unusable(reason) => {
+                    stop = Some(EngineError::Unusable { reason });
+                    continue;
+                }
                 Evaluation::Interrupted => return Ok(true),
             };
+            failures = if failure.is_some() { failures + 1 } else { 0 };
+            if settings.failures_in_a_row.is_some_and(|limit| failures >= limit)
+                && let Some(reason) = failure.clone()
+            {
+                stop = stop.or(Some(EngineError::FailuresInARow { count: failures, reason }));
+            }
             optimizer.tell_outcome(&suggestion.point, outcome)?;
             done += 1;
-            on_step(optimizer, &Step { number: done, suggestion, outcome, failure, seconds })?;
+            ledger.record(optimizer, &Step { number: done, suggestion, outcome, failure, seconds })?;
+        }
+        if let Some(error) = stop {
+            return Err(error.into());
         }
     }
     Ok(interrupted())

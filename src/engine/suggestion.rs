@@ -8,6 +8,9 @@ use super::surrogate::Prediction;
 use crate::problem::{Preset, Problem};
 use crate::smooth::Acquisition;
 
+/// The note of an experiment that was planned before.
+const PLANNED: &str = "pending in the history, taken up";
+
 /// The next experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
@@ -83,6 +86,16 @@ pub struct Proof {
 }
 
 impl Suggestion {
+    /// An experiment that was planned before: only its point is known.
+    pub fn planned(point: Vec<f64>) -> Self {
+        Self { point, proof: None, chosen: None, note: Some(PLANNED.to_owned()) }
+    }
+
+    /// True for [`Suggestion::planned`].
+    pub fn is_planned(&self) -> bool {
+        self.note.as_deref() == Some(PLANNED)
+    }
+
     /// How it was found.
     pub fn method(&self) -> Method {
         match (&self.proof, &self.chosen) {

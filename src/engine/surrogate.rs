@@ -3,6 +3,7 @@
 use leafgp_solver::constraints;
 use rand::Rng;
 
+use crate::Table;
 use crate::acquisition::{AcquisitionProblem, AgreementLimit, Evaluation};
 use crate::gbdt::{self, GbdtModel};
 use crate::gp::TreeGp;
@@ -84,15 +85,8 @@ impl Surrogate {
 
     /// The process with each pending point at its predicted mean.
     fn believe(&self) -> Result<TreeGp, EngineError> {
-        let mut x = self.training.x.clone();
-        let mut y = self.training.y.clone();
-        for point in &self.training.pending {
-            x.push(point);
-            y.push(self.fitted.posterior(point).mean);
-        }
-        let believing =
-            TreeGp::with_hyperparameters(&self.trees.forest, &x, &y, self.fitted.hyperparameters())?;
-        Ok(believing.predicting(self.fitted.variance_kind()))
+        let pending = self.training.pending.iter().map(Vec::as_slice);
+        Ok(self.fitted.believing(&self.training.x, &self.training.y, pending)?)
     }
 
     /// The problem.
@@ -168,7 +162,7 @@ impl Surrogate {
         Some(AgreementLimit::new(&self.trees.forest, known, ratio))
     }
 
-    /// The acquisition problem as a file for `leafgp solve`: what the measured rows say. Pending and failed points and the agreement limit are not part of it.
+    /// The acquisition problem as a file for `leafgp solve`: the problem of [`Surrogate::acquisition`], with pending and failed points and the agreement limit.
     pub fn instance(&self) -> Instance {
         let problem = &self.problem;
         let variables = problem.variables().iter().map(|v| constraints::Variable {
@@ -180,6 +174,11 @@ impl Surrogate {
             let condition = v.active_if.clone()?;
             Some(ActiveIf { condition, inactive_value: v.inactive_value })
         });
+        let table = |points: &[Vec<f64>]| {
+            let mut table = Table::new(problem.variables().len());
+            points.iter().for_each(|point| table.push(point));
+            table
+        };
         Instance {
             name: problem.name().to_owned(),
             kappa: problem.settings().kappa,
@@ -192,6 +191,9 @@ impl Surrogate {
             y: self.training.y.clone(),
             define: problem.definitions().to_vec(),
             constraints: problem.expressions().to_vec(),
+            pending: table(&self.training.pending),
+            failed: table(&self.training.failed),
+            max_agreement: problem.settings().max_agreement,
             sampled: None,
         }
     }

@@ -88,6 +88,26 @@ impl TreeGp {
         self
     }
 
+    /// The process on more points, each believed at its predicted mean (kriging believer): the mean stays as it is, the deviation shrinks around them. `x`
+    /// and `y` are the data that this process was conditioned on.
+    ///
+    /// # Errors
+    /// As [`TreeGp::with_hyperparameters`].
+    pub fn believing<'a>(
+        &self,
+        x: &Table,
+        y: &[f64],
+        pending: impl IntoIterator<Item = &'a [f64]>,
+    ) -> Result<Self, GpError> {
+        let (mut x, mut y) = (x.clone(), y.to_vec());
+        for point in pending {
+            x.push(point);
+            y.push(self.posterior(point).mean);
+        }
+        let believing = Self::with_hyperparameters(&self.forest, &x, &y, self.hyperparameters)?;
+        Ok(believing.predicting(self.variance))
+    }
+
     /// Which variance is predicted.
     pub fn variance_kind(&self) -> VarianceKind {
         self.variance

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::file::{temporary_beside, write_beside};
+use crate::file::{Target, temporary_beside, write_beside};
 use crate::problem::Problem;
 
 use super::lock::{Lock, spreadsheet_lock};
@@ -122,6 +122,32 @@ impl HistoryFile {
         .map_err(|e| self.with_unsaved(e, problem, &rows))
     }
 
+    /// [`HistoryFile::record`] of a failed experiment, with the reason in the column `failure` (one line, cut to a sensible length). The column is added when there
+    /// is none, unless a variable or the objective has that name.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append`].
+    pub fn record_failure(
+        &self,
+        problem: &Problem,
+        point: &[f64],
+        reason: &str,
+    ) -> Result<History, HistoryError> {
+        let row = self.check(problem, point, Outcome::Failed)?;
+        let rows = [(point.to_vec(), Outcome::Failed)];
+        let reason = one_line(reason);
+        self.rewrite(problem, |sheet| {
+            let pending = sheet.interpret(problem)?.pending_at(&row.point);
+            let sheet = sheet.with_header(problem)?.with_failures(problem)?;
+            let sheet = match pending {
+                Some(row) => sheet.with_outcome(problem, row, Outcome::Failed)?,
+                None => sheet.with_rows(problem, &rows)?,
+            };
+            sheet.with_reason(problem, pending, &reason)
+        })
+        .map_err(|e| self.with_unsaved(e, problem, &rows))
+    }
+
     /// Checks that a later write can succeed, before anything costly is started: the file can be read, its folder takes the lock and a new
     /// file, and no spreadsheet has it open.
     ///
@@ -143,29 +169,20 @@ impl HistoryFile {
         Row::new(problem, point, outcome).map_err(|e| HistoryError::from(e).in_file(&self.path))
     }
 
-    /// The file behind symbolic links, so that a rename replaces the file and not the link.
-    fn target(&self) -> Result<PathBuf, HistoryError> {
-        match std::fs::canonicalize(&self.path) {
-            Ok(path) => Ok(path),
+    /// The file behind symbolic links, also dangling ones, so that a rename replaces the file and not the link.
+    pub(super) fn target(&self) -> Result<PathBuf, HistoryError> {
+        match Target::of(&self.path) {
+            Ok(Target::File(path)) => Ok(path),
+            Ok(Target::Stream(_)) => Err(HistoryError::new("it is no regular file", "a CSV file")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let folder = match self.path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                let folder = std::fs::canonicalize(folder)
-                    .map_err(|e| HistoryError::io("its folder cannot be opened", e))?;
-                let name = self
-                    .path
-                    .file_name()
-                    .ok_or_else(|| HistoryError::new("this is no file name", "a CSV file"))?;
-                Ok(folder.join(name))
+                Err(HistoryError::io("its folder cannot be opened", e))
             }
             Err(e) => Err(HistoryError::io("it cannot be opened", e)),
         }
     }
 
     /// Replaces the file by what `edit` makes of its newest content.
-    fn rewrite(
+    pub(super) fn rewrite(
         &self,
         problem: &Problem,
         edit: impl Fn(Sheet) -> Result<Sheet, HistoryError>,
@@ -213,6 +230,13 @@ impl HistoryFile {
         let unsaved = text().ok().and_then(|bytes| String::from_utf8(bytes).ok());
         HistoryError { unsaved, ..error }
     }
+}
+
+/// Text for one cell: without control characters, and not longer than a person reads.
+pub(super) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
+    clean.trim().to_owned()
 }
 
 /// Length, time and identity of a file, to see that it changed.

@@ -4,24 +4,32 @@
 //! that newest text, and a complete new file replaces the old one in a single rename. All other cells, blank lines, quotes, separators, decimal
 //! marks and line ends stay byte for byte as they were.
 
+mod claims;
 mod columns;
 mod dialect;
 mod document;
 mod error;
 mod file;
+mod judge;
 mod lock;
+mod notes;
+mod numbered;
+mod points;
+mod settle;
 mod sheet;
 
 use std::path::Path;
 
-use leafgp_solver::constraints::Tolerance;
-
 use crate::problem::{Problem, ValueError};
 
+use settle::settled;
+
+pub use claims::Claims;
 pub use columns::Columns;
 pub use dialect::Dialect;
 pub use error::HistoryError;
 pub use file::HistoryFile;
+pub use judge::{Judgement, judge};
 pub use sheet::csv_text;
 
 /// What is known of one experiment.
@@ -45,10 +53,12 @@ pub struct Row {
     pub point: Vec<f64>,
     /// What is known of it.
     pub outcome: Outcome,
-    /// True when the point lies outside a variable's box, grid or list: kept for training, never `best`.
+    /// True when the point lies outside a variable's box or list, or more than half a step from its grid: kept for training, never `best`.
     pub out_of_domain: bool,
-    /// True when a constraint is violated beyond the tolerance for rows ([`Tolerance::Judge`]): kept for training, never `best`.
+    /// True when a constraint is violated beyond the tolerance for rows ([`judge`]): kept for training, never `best`.
     pub violates: bool,
+    /// Why it failed, or what else its column `failure` says; `None` for nothing.
+    pub failure: Option<String>,
 }
 
 impl Row {
@@ -66,19 +76,17 @@ impl Row {
                 expected: "a finite number (tell a failed experiment as such)".to_owned(),
             });
         }
-        let mut point = point.to_vec();
+        let domains = problem.constraints().domains();
+        let mut point: Vec<f64> = domains.iter().zip(point).map(|(domain, &x)| settled(domain, x)).collect();
         problem.constraints().deactivate(&mut point);
         Ok(Self::judged(problem, 0, point, outcome))
     }
 
     /// A row with its judgement; inactive variables hold their inactive value already.
     fn judged(problem: &Problem, line: usize, point: Vec<f64>, outcome: Outcome) -> Self {
-        let domains = problem.constraints().domains();
-        let out_of_domain = domains.iter().zip(&point).any(|(domain, &x)| !domain.contains(x));
-        // Constraints are defined on the domains.
-        let violates =
-            !out_of_domain && !problem.constraints().violations(&point, Tolerance::Judge).is_empty();
-        Self { line, point, outcome, out_of_domain, violates }
+        let Judgement { outside, violations, .. } = judge(problem, &point);
+        let (out_of_domain, violates) = (!outside.is_empty(), !violations.is_empty());
+        Self { line, point, outcome, out_of_domain, violates, failure: None }
     }
 
     /// The value, when the experiment is done.

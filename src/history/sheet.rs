@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use crate::problem::reading::hint;
-use crate::problem::{Kind, Problem, STATUS_COLUMN};
+use crate::problem::{FAILURE_COLUMN, Kind, Problem, STATUS_COLUMN};
 
 use super::dialect::{find_decimal, find_delimiter, find_newline};
 use super::document::{Record, quoted, records, unquoted};
+use super::notes::Notes;
+use super::settle::settled;
 use super::{Dialect, History, HistoryError, Outcome, Row};
 
 /// The words of the status column.
@@ -31,6 +33,7 @@ struct Header {
     variables: Vec<usize>,
     objective: usize,
     status: Option<usize>,
+    failure: Option<usize>,
 }
 
 impl Header {
@@ -113,7 +116,9 @@ impl Sheet {
         self.check_width(header, record)?;
         let point = self.point(problem, header, record, number, notes)?;
         let outcome = self.outcome(problem, header, record, number, notes)?;
-        Ok(Row::judged(problem, record.line, point, outcome))
+        let failure = header.failure.map(|column| self.cell(record, column).trim().to_owned());
+        let failure = failure.filter(|text| !text.is_empty());
+        Ok(Row { failure, ..Row::judged(problem, record.line, point, outcome) })
     }
 
     fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
@@ -157,7 +162,7 @@ impl Sheet {
                 })
             };
             match parsed {
-                Ok(value) => point.push(value),
+                Ok(value) => point.push(settled(&variable.domain(), value)),
                 Err(error) if variable.active_if.is_some() => {
                     deferred.push((i, error));
                     point.push(variable.inactive_value);
@@ -257,9 +262,15 @@ impl Sheet {
 
     /// The table with a status column after the last, if it had none.
     pub(super) fn with_status(self, problem: &Problem) -> Result<Self, HistoryError> {
-        let Some(header) = self.header.as_ref().filter(|header| header.status.is_none()) else {
-            return Ok(self);
-        };
+        match &self.header {
+            Some(header) if header.status.is_none() => self.with_column(STATUS_COLUMN, problem),
+            _ => Ok(self),
+        }
+    }
+
+    /// The table with a column after the last.
+    fn with_column(self, name: &str, problem: &Problem) -> Result<Self, HistoryError> {
+        let Some(header) = &self.header else { return Ok(self) };
         let mut text = self.text[..header.record.span.start].to_owned();
         let mut position = header.record.span.start;
         for (i, record) in [&header.record].into_iter().chain(&self.rows).enumerate() {
@@ -267,12 +278,44 @@ impl Sheet {
             text.push_str(&self.text[position..record.content_end()]);
             text.push(self.dialect.delimiter);
             if i == 0 {
-                text.push_str(STATUS_COLUMN);
+                text.push_str(name);
             }
             text.push_str(&self.text[record.content_end()..record.span.end]);
             position = record.span.end;
         }
         text.push_str(&self.text[position..]);
+        self.reparsed(text, problem)
+    }
+
+    /// The table with the columns of failed experiments, if it had them not: the reason, unless the problem uses its name, and the status.
+    pub(super) fn with_failures(self, problem: &Problem) -> Result<Self, HistoryError> {
+        let taken = needed(problem).iter().any(|name| name.eq_ignore_ascii_case(FAILURE_COLUMN));
+        let sheet = match &self.header {
+            Some(header) if header.failure.is_none() && !taken => {
+                self.with_column(FAILURE_COLUMN, problem)?
+            }
+            _ => self,
+        };
+        sheet.with_status(problem)
+    }
+
+    /// The table with the reason of a failure in its experiment number `row` (from 0; the last by default). What somebody wrote there stays.
+    pub(super) fn with_reason(
+        self,
+        problem: &Problem,
+        row: Option<usize>,
+        reason: &str,
+    ) -> Result<Self, HistoryError> {
+        let row = row.or(self.rows.len().checked_sub(1));
+        let column = self.header.as_ref().and_then(|header| header.failure);
+        let (Some(record), Some(column)) = (row.and_then(|row| self.rows.get(row)), column) else {
+            return Ok(self);
+        };
+        if !self.cell(record, column).trim().is_empty() {
+            return Ok(self);
+        }
+        let mut text = self.text.clone();
+        text.replace_range(record.cells[column].clone(), &quoted(reason, self.dialect.delimiter));
         self.reparsed(text, problem)
     }
 
@@ -329,6 +372,14 @@ impl Sheet {
         self.reparsed(text, problem)
     }
 
+    /// The table without its experiment number `row` (from 0).
+    pub(super) fn without_row(self, problem: &Problem, row: usize) -> Result<Self, HistoryError> {
+        let Some(record) = self.rows.get(row) else { return Ok(self) };
+        let mut text = self.text.clone();
+        text.replace_range(record.span.clone(), "");
+        self.reparsed(text, problem)
+    }
+
     /// The objective's and the status' cell of an outcome.
     fn written(&self, outcome: Outcome) -> (String, &'static str) {
         match outcome {
@@ -356,64 +407,6 @@ pub fn csv_text(problem: &Problem, points: &[Vec<f64>]) -> Result<String, Histor
     let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
     let sheet = Sheet::parse(b"", problem)?.with_header(problem)?.with_rows(problem, &rows)?;
     Ok(sheet.text)
-}
-
-/// Rows that need a word.
-#[derive(Clone, Debug, Default)]
-struct Notes {
-    inactive: Vec<usize>,
-    finished: Vec<usize>,
-    outside: Vec<usize>,
-    pending_outside: Vec<usize>,
-}
-
-impl Notes {
-    fn judge(&mut self, rows: &[Row]) {
-        for (i, row) in rows.iter().enumerate() {
-            if row.out_of_domain || row.violates {
-                let list = if row.outcome == Outcome::Pending {
-                    &mut self.pending_outside
-                } else {
-                    &mut self.outside
-                };
-                list.push(i + 1);
-            }
-        }
-    }
-
-    fn warnings(&self, rows: &[Row]) -> Vec<String> {
-        let lists = [
-            (
-                &self.outside,
-                "outside the variables' values or the constraints: used for training, never reported as best",
-            ),
-            (&self.pending_outside, "pending although outside the variables' values or the constraints"),
-            (
-                &self.inactive,
-                "values of inactive variables: taken as their inactive value, the file stays as it is",
-            ),
-            (&self.finished, "status pending beside a value: taken as done"),
-        ];
-        lists
-            .into_iter()
-            .filter(|(numbers, _)| !numbers.is_empty())
-            .map(|(numbers, what)| format!("{}: {what}", named(numbers, rows)))
-            .collect()
-    }
-}
-
-/// "rows 2, 7 (lines 3, 8)".
-fn named(numbers: &[usize], rows: &[Row]) -> String {
-    const SHOWN: usize = 10;
-    let list = |items: Vec<usize>| {
-        let shown: Vec<String> = items.iter().take(SHOWN).map(ToString::to_string).collect();
-        let more = items.len().saturating_sub(SHOWN);
-        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{tail}", shown.join(", "))
-    };
-    let plural = if numbers.len() == 1 { "" } else { "s" };
-    let lines = numbers.iter().map(|&n| rows[n - 1].line).collect();
-    format!("row{plural} {} (line{plural} {})", list(numbers.to_vec()), list(lines))
 }
 
 /// The columns that must be there.
@@ -483,7 +476,8 @@ fn find_columns(text: &str, record: Record, problem: &Problem) -> Result<Header,
         let message = "the header names the status column twice";
         return Err(HistoryError::new(message, "one of them").at_line(line).at_column(&names[second]));
     }
-    Ok(Header { record, variables, objective, status })
+    let failure = (0..names.len()).find(|&i| !taken(i) && names[i].eq_ignore_ascii_case(FAILURE_COLUMN));
+    Ok(Header { record, variables, objective, status, failure })
 }
 
 /// The first column of that name, from 1.

@@ -4,7 +4,7 @@ use leafgp_solver::Domain;
 use leafgp_solver::constraints::{Constraints, ConstraintsBuilder, ExprError, Variable};
 
 use super::{Instance, InstanceError};
-use crate::acquisition::AcquisitionProblem;
+use crate::acquisition::{AcquisitionProblem, AgreementLimit};
 use crate::gp::TreeGp;
 
 impl Instance {
@@ -13,13 +13,20 @@ impl Instance {
         self.variables.iter().map(|v| v.domain.clone()).collect()
     }
 
-    /// The process, conditioned on the instance's data with its hyperparameters.
+    /// The process, conditioned on the instance's data and its pending points with its hyperparameters.
     ///
     /// # Errors
     /// [`InstanceError::Gp`].
     pub fn gp(&self) -> Result<TreeGp, InstanceError> {
         TreeGp::with_hyperparameters(&self.forest, &self.x, &self.y, self.hyperparameters)
             .map(|gp| gp.predicting(self.variance))
+            .and_then(|gp| {
+                if self.pending.n_rows() == 0 {
+                    Ok(gp)
+                } else {
+                    gp.believing(&self.x, &self.y, self.pending.rows())
+                }
+            })
             .map_err(|source| InstanceError::Gp { name: self.name.clone(), source })
     }
 
@@ -36,12 +43,17 @@ impl Instance {
         })
     }
 
-    /// The acquisition problem: trees, objective on leaves, domains and constraints.
+    /// The acquisition problem: trees, objective on leaves, domains, constraints, excluded cells and agreement limit.
     ///
     /// # Errors
     /// As [`Instance::gp`] and [`Instance::constraints`].
     pub fn problem(&self) -> Result<AcquisitionProblem, InstanceError> {
-        Ok(AcquisitionProblem::new(&self.gp()?, self.constraints()?, self.kappa))
+        let statement = AcquisitionProblem::new(&self.gp()?, self.constraints()?, self.kappa);
+        let limit = self
+            .max_agreement
+            .map(|ratio| AgreementLimit::new(&self.forest, self.x.rows().chain(self.pending.rows()), ratio));
+        let taken = self.pending.rows().chain(self.failed.rows());
+        Ok(statement.excluding_cells_of(taken).with_agreement(limit))
     }
 
     fn compile(&self, variables: Vec<Variable>) -> Result<Constraints, InstanceError> {

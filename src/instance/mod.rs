@@ -16,6 +16,9 @@
 //! | `define` | optional list of `{name, expr, integer}`: quantities that later expressions may name |
 //! | `mean` | optional prior mean, default 0 |
 //! | `variance` | optional, `"latent"` (default) or `"observed"` |
+//! | `pending` | optional list of points: experiments under way, believed at their predicted means; no answer lies in their cells |
+//! | `failed` | optional list of points: no answer lies in their cells |
+//! | `max_agreement` | optional number in `[0, 1]`: largest share of trees in which the answer may share a leaf with any one point of `X` or `pending` |
 //! | `sampled` | optional, ignored, kept |
 //!
 //! A variable is `{type: "continuous" | "integer", lower, upper}`, a continuous one optionally with `step` (only `lower + k * step`),
@@ -81,6 +84,12 @@ pub struct Instance {
     pub define: Vec<Definition>,
     /// The known constraints.
     pub constraints: Vec<NamedExpression>,
+    /// Experiments under way, `[n_pending, n_variables]`: believed at their predicted means, their cells excluded.
+    pub pending: Table,
+    /// Experiments without a value, `[n_failed, n_variables]`: their cells are excluded.
+    pub failed: Table,
+    /// Largest share of trees in which the answer may share a leaf with any one row of `x` or `pending`, `[0, 1]`; `None` for no limit.
+    pub max_agreement: Option<f64>,
     /// The key `sampled` as found: a sampled point for comparison.
     pub sampled: Option<serde_json::Value>,
 }

@@ -12,7 +12,7 @@ use crate::gp::{Hyperparameters, VarianceKind};
 /// Largest number of levels of a category: a set of levels takes a bit for each.
 const MAX_LEVELS: usize = 1 << 16;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "name",
     "kappa",
     "signal_variance",
@@ -25,6 +25,9 @@ const KEYS: [&str; 13] = [
     "y",
     "define",
     "constraints",
+    "pending",
+    "failed",
+    "max_agreement",
     "sampled",
 ];
 
@@ -155,6 +158,8 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Instance> {
     let forest = Forest::new(trees, &domains)
         .map_err(|source| InstanceError::Forest { file: file.to_string(), source })?;
     let x = points(&root.get("X")?, &domains)?;
+    let listed = |key| root.optional(key).map_or(Ok(Table::new(domains.len())), |at| points(&at, &domains));
+    let (pending, failed) = (listed("pending")?, listed("failed")?);
     let targets = root.get("y")?;
     let y = targets.items()?.map(|at| at.number()).collect::<Result<Vec<f64>>>()?;
     if y.len() != x.n_rows() {
@@ -179,6 +184,9 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Instance> {
                 _ => return at.expected("\"latent\" or \"observed\""),
             },
         },
+        pending,
+        failed,
+        max_agreement: root.optional("max_agreement").map(|at| share(&at)).transpose()?,
         variables,
         active_if,
         forest,
@@ -209,6 +217,13 @@ fn positive(at: &At<'_>) -> Result<f64> {
     match at.number()? {
         number if number > 0.0 => Ok(number),
         _ => at.expected("a number above 0"),
+    }
+}
+
+fn share(at: &At<'_>) -> Result<f64> {
+    match at.number()? {
+        number if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => at.expected("a number from 0 to 1"),
     }
 }
 

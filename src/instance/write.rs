@@ -55,6 +55,14 @@ pub(super) fn to_value(instance: &Instance) -> Value {
     put("trees", Value::Array(instance.forest.trees().iter().map(tree).collect()));
     put("X", Value::Array(instance.x.rows().map(|row| json!(row)).collect()));
     put("y", json!(instance.y));
+    for (key, points) in [("pending", &instance.pending), ("failed", &instance.failed)] {
+        if points.n_rows() > 0 {
+            put(key, Value::Array(points.rows().map(|row| json!(row)).collect()));
+        }
+    }
+    if let Some(ratio) = instance.max_agreement {
+        put("max_agreement", json!(ratio));
+    }
     if let Some(sampled) = &instance.sampled {
         put("sampled", sampled.clone());
     }

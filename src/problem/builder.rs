@@ -11,6 +11,9 @@ use super::{
 /// The history's own column, so no variable or objective may have this name.
 pub(crate) const STATUS_COLUMN: &str = "status";
 
+/// The optional column of the history that says why an experiment failed; a variable may have the name, then there is no such column.
+pub(crate) const FAILURE_COLUMN: &str = "failure";
+
 /// Largest magnitude of a bound or a listed number: squares of ranges stay far from overflow.
 const LARGEST: f64 = 1e100;
 

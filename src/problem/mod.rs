@@ -20,7 +20,7 @@ use leafgp_solver::Domain;
 use leafgp_solver::constraints::Constraints;
 
 pub use builder::ProblemBuilder;
-pub(crate) use builder::STATUS_COLUMN;
+pub(crate) use builder::{FAILURE_COLUMN, STATUS_COLUMN};
 pub use error::ProblemError;
 pub use number::{format_decimals, format_number, format_significant};
 pub use settings::{DesignSettings, PointChoice, Preset, Settings, SolverSettings};

@@ -90,6 +90,9 @@ pub struct Settings {
     /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default; with one every suggestion comes from a proven cell, whatever
     /// the preset.
     pub max_agreement: Option<f64>,
+    /// How far a measured row may be from an equality and still keep it, relative to the larger side (at least 1), `[0, 0.1]`. Suggestions keep equalities to 1e-9.
+    /// Default 1e-3: what weighing in a plant gives.
+    pub equality_tolerance: f64,
     /// The gradient-boosted trees.
     pub trees: GbdtSettings,
     /// The tree-kernel Gaussian process.
@@ -129,6 +132,7 @@ impl Settings {
             repeats: preset == Preset::Paper,
             point: PointChoice::default(),
             max_agreement: None,
+            equality_tolerance: 1e-3,
             trees,
             gp: GpSettings::default(),
             smooth: SmoothSettings::default(),
@@ -152,6 +156,8 @@ impl Settings {
         if let Some(ratio) = self.max_agreement {
             check("max_agreement", ratio, ratio > 0.0 && ratio <= 1.0, "a number in (0, 1]")?;
         }
+        let tolerance = self.equality_tolerance;
+        check("equality_tolerance", tolerance, (0.0..=0.1).contains(&tolerance), "a number in [0, 0.1]")?;
         let solver = &self.solver;
         let limit = solver.time_limit;
         check("solver.time_limit", limit, limit > 0.0 && limit <= 1e9, "seconds, above 0 and at most 1e9")?;

@@ -95,6 +95,13 @@ impl Evaluate for Command {
         if self.interrupted() {
             return Evaluation::Interrupted;
         }
+        // What the shell says of a command that it cannot run, or that does not exist.
+        if let Some(code @ (126 | 127)) = status.code() {
+            let command = shortened(&self.command);
+            return Evaluation::Unusable(format!(
+                "the command cannot be run (exit status {code}): {command}"
+            ));
+        }
         if !status.success() {
             return Evaluation::Failed(format!("the command ended with {status}"));
         }
@@ -139,7 +146,19 @@ fn last_number(output: &str) -> Evaluation {
     };
     match line.parse::<f64>() {
         Ok(value) if value.is_finite() => Evaluation::Value(value),
-        _ => Evaluation::Failed(format!("the last line printed was {line:?}; expected a finite number")),
+        _ => Evaluation::Failed(format!(
+            "the last line printed was {:?}; expected a finite number",
+            shortened(line)
+        )),
+    }
+}
+
+/// The beginning of a text that may be long.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
+        None => text.to_owned(),
     }
 }
 
@@ -181,9 +200,22 @@ mod tests {
             ("echo nan", "finite"),
             ("true", "printed nothing"),
             ("kill -9 $$", "signal"),
+            ("printf '%090000d' 0 | tr 0 x", "... (90000 bytes)"),
         ] {
             match evaluate(command, None) {
                 Evaluation::Failed(why) => assert!(why.contains(expected), "{command}: {why}"),
+                other => panic!("{command}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_run_is_no_failed_experiment() {
+        for command in ["no-such-program", "/dev/null", "exit 127"] {
+            match evaluate(command, None) {
+                Evaluation::Unusable(why) => {
+                    assert!(why.contains(command) && why.contains("status 12"), "{why}")
+                }
                 other => panic!("{command}: {other:?}"),
             }
         }

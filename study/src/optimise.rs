@@ -73,7 +73,7 @@ impl Study for Spec {
             let proposed = started.elapsed();
             let (value, failure) = match state.black_box.evaluate(&proposal.point) {
                 Evaluation::Value(value) => (Some(value), None),
-                Evaluation::Failed(why) => (None, Some(why)),
+                Evaluation::Failed(why) | Evaluation::Unusable(why) => (None, Some(why)),
                 Evaluation::Interrupted => return Ok(Ended::Interrupted),
             };
             let evaluated = started.elapsed() - proposed;

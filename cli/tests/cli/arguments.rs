@@ -45,3 +45,14 @@ fn the_seed_is_accepted_before_and_after_the_command() {
     assert_eq!(folder.run(&["--seed", "7", "check", "p.toml"]).code, 0);
     assert_eq!(folder.run(&["check", "p.toml", "--seed", "7"]).code, 0);
 }
+
+#[test]
+fn a_command_under_another_name_is_pointed_to() {
+    let folder = Folder::new();
+    for (typed, meant) in [("best", "status"), ("next", "suggest"), ("record", "tell"), ("delete", "cancel")]
+    {
+        let run = folder.run(&[typed]);
+        assert_eq!(run.code, 2);
+        assert!(run.stderr.contains(&format!("`leafgp {meant}` does that")), "{}", run.stderr);
+    }
+}

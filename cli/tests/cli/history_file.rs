@@ -233,3 +233,135 @@ fn the_history_stands_beside_the_problem_or_where_told() {
     assert!(run.stdout.contains("1 done, 0 pending, 0 failed"), "{}", run.stdout);
     assert!(run.stdout.contains("best: cost = 1.5 in row 1 (line 2)"), "{}", run.stdout);
 }
+
+const MIXTURE: &str = r#"[objective]
+name = "yield"
+goal = "maximize"
+[variables]
+dose = { type = "continuous", bounds = [0.0, 2.0], step = 0.1 }
+amount = { type = "discrete", values = [0.1, 0.3, 0.6] }
+a = { type = "continuous", bounds = [0.0, 1.0] }
+b = { type = "continuous", bounds = [0.0, 1.0] }
+[constraints]
+all = "a + b == 1"
+"#;
+
+#[test]
+fn rows_are_judged_with_the_tolerance_of_their_scale() {
+    // Rounding of a spreadsheet, a weighed dose, a weighed mixture; then too much of each.
+    let rows = "dose,amount,a,b,yield\n0.30000000000000004,0.30000000000000004,0.5,0.5,1\n1.83,0.1,0.5,0.5,2\n1.8,0.1,0.5,0.4995,3\n\
+                2.06,0.1,0.5,0.5,9\n1.8,0.31,0.5,0.5,9\n1.8,0.1,0.5,0.495,9\n";
+    let report = accepted(MIXTURE, rows);
+    let feasible: Vec<bool> =
+        report["rows"].as_array().unwrap().iter().map(|row| row["feasible"].as_bool().unwrap()).collect();
+    assert_eq!(feasible, [true, true, true, false, false, false], "{report}");
+    assert_eq!(report["best"]["row"], 3);
+    assert_eq!(report["rows"][0]["tolerated"], serde_json::json!([]));
+    let folder = Folder::with_problem(MIXTURE);
+    folder.write("p.csv", rows);
+    let table = folder.run(&["check", "p.toml"]).stdout;
+    for line in [
+        "row 2 (line 3): accepted: dose = 1.83 is 0.03 beside its grid",
+        "row 3 (line 4): accepted: \"all\" is off by 0.0005",
+        "row 6 (line 7): violates \"all\" by 0.005",
+    ] {
+        assert!(table.contains(line), "{line}:\n{table}");
+    }
+    let strict = accepted(&format!("{MIXTURE}[settings]\nequality_tolerance = 1e-6\n"), rows);
+    assert_eq!(strict["best"]["row"], 2, "{strict}");
+    let folder = Folder::with_problem(&format!("{MIXTURE}[settings]\nequality_tolerance = 0.5\n"));
+    folder.refused(&["check", "p.toml"], &["equality_tolerance", "[0, 0.1]"]);
+}
+
+#[test]
+fn suggestions_keep_equalities_and_grids_exactly_whatever_the_rows_do() {
+    let folder = Folder::with_problem(&format!("{MIXTURE}[settings]\nequality_tolerance = 0.1\n"));
+    let rows: String = (0..12)
+        .map(|k| format!("{},0.1,0.{},0.{},{}\n", 0.03 + 0.1 * f64::from(k), 10 + k, 95 - k, k * k % 7))
+        .collect();
+    folder.write("p.csv", format!("dose,amount,a,b,yield\n{rows}"));
+    let answer = folder.run(&["suggest", "p.toml", "-n", "3", "--format", "json"]).json();
+    for suggestion in answer["suggestions"].as_array().unwrap() {
+        let at = |name: &str| suggestion["point"][name].as_f64().unwrap();
+        assert!((at("a") + at("b") - 1.0).abs() <= 1e-9, "{suggestion}");
+        let steps = at("dose") * 10.0;
+        assert!((steps - steps.round()).abs() < 1e-9, "{suggestion}");
+    }
+}
+
+#[test]
+fn a_history_in_another_unit_stops_what_would_learn_from_it() {
+    let folder = Folder::with_problem(PROBLEM);
+    folder.write("p.csv", "x,n,head,cost\n50,1,flat,1\n70,1,flat,2\n-3,9,round,4\n");
+    for command in [
+        &["suggest", "p.toml"][..],
+        &["fit", "p.toml"],
+        &["run", "p.toml", "--evaluate", "echo 1", "--iterations", "1"],
+    ] {
+        let run = folder.run(command);
+        assert!(run.code == 2 && run.stdout.is_empty(), "{run:?}");
+        for part in ["p.csv: all 3 measured rows", "x from -3 to 70 (bounds [0, 1])", "--accept-outside"] {
+            assert!(run.stderr.contains(part), "{part}: {run:?}");
+        }
+        assert_eq!(folder.read("p.csv").lines().count(), 4, "nothing is written");
+    }
+    assert_eq!(folder.run(&["suggest", "p.toml", "--accept-outside"]).code, 0);
+    let check = folder.run(&["check", "p.toml"]);
+    assert!(check.code == 0 && check.stderr.contains("all 3 measured rows"), "{check:?}");
+    // One row inside is enough to go on.
+    folder.write("p.csv", "x,n,head,cost\n50,1,flat,1\n70,1,flat,2\n0.3,9,round,4\n");
+    assert_eq!(folder.run(&["suggest", "p.toml"]).code, 0);
+}
+
+#[test]
+fn a_history_that_was_named_but_is_not_there_is_refused() {
+    let folder = Folder::with_problem(PROBLEM);
+    folder.write("results.csv", "x,n,head,cost\n0.5,1,flat,1\n");
+    for command in [
+        &["suggest", "p.toml"][..],
+        &["suggest", "p.toml", "--append"],
+        &["fit", "p.toml"],
+        &["check", "p.toml"],
+        &["run", "p.toml", "--evaluate", "echo 1", "--iterations", "1"],
+    ] {
+        folder.refused(
+            &[command, &["--history", "resluts.csv"][..]].concat(),
+            &["resluts.csv", "no such file", "did you mean `results`"],
+        );
+    }
+    // The default may be missing, and a run may begin a table of its own, numbered or not.
+    assert_eq!(folder.run(&["suggest", "p.toml"]).code, 0);
+    for name in ["other.csv", "results2.csv"] {
+        let run =
+            folder.run(&["run", "p.toml", "--evaluate", "echo 1", "--iterations", "1", "--history", name]);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+}
+
+#[test]
+fn a_dash_reads_the_history_from_standard_input() {
+    use std::io::Write;
+    let folder = Folder::with_problem(PROBLEM);
+    let run = |arguments: &[&str], text: &str| {
+        let mut command = folder.command(arguments);
+        let pipe = std::process::Stdio::piped;
+        let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, stdout, _) = run(&["check", "p.toml", "--history", "-"], "x,n,head,cost\n0.5,1,flat,7\n");
+    assert!(code == Some(0) && stdout.contains("best: cost = 7 in row 1 (line 2)"), "{stdout}");
+    let (code, _, stderr) = run(&["suggest", "p.toml", "--history", "-"], "x,n,head,cost\n0.5,1,flut,7\n");
+    assert!(code == Some(2) && stderr.contains("-:2: row 1, column \"head\""), "{stderr}");
+    folder.refused(&["suggest", "p.toml", "--append", "--history", "-"], &["standard input"]);
+    folder.refused(
+        &["run", "p.toml", "--evaluate", "echo 1", "--iterations", "1", "--history", "-"],
+        &["standard input"],
+    );
+    assert_eq!(folder.contents().len(), 1, "no file called - is made");
+}

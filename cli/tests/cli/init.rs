@@ -33,3 +33,18 @@ fn a_dash_writes_to_stdout() {
 fn a_folder_that_is_not_there_is_named() {
     Folder::new().refused(&["init", "no/where.toml"], &["no/where.toml", "cannot be written"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let folder = Folder::new();
+    // A limit on the size of files stands for the full disk: the first byte cannot be written.
+    let limited = format!("trap '' XFSZ; ulimit -f 0; exec '{}' init x.toml", env!("CARGO_BIN_EXE_leafgp"));
+    let run = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.current_dir(folder.path(".")).args(["-c", script]).output().unwrap()
+    };
+    assert_eq!(run(&limited).status.code(), Some(2));
+    assert!(folder.contents().is_empty(), "{:?}", folder.contents());
+    assert_eq!(folder.run(&["init", "x.toml"]).code, 0);
+}

@@ -134,19 +134,10 @@ fn a_command_measures_and_its_failures_are_kept_as_such() {
 #[test]
 fn failures_alone_are_no_answer() {
     let folder = folder_with(MIXED, "");
-    let ended = folder.run(&[
-        "run",
-        "p.toml",
-        "--evaluate",
-        "no-such-program",
-        "--iterations",
-        "1",
-        "--initial",
-        "2",
-    ]);
+    let ended = folder.run(&["run", "p.toml", "--evaluate", "exit 7", "--iterations", "1", "--initial", "2"]);
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(
-        ended.stderr.contains("evaluation 1 of 3: failed") && ended.stdout.contains("status: 127"),
+        ended.stderr.contains("evaluation 1 of 3: failed") && ended.stdout.contains("status: 7"),
         "{ended:?}"
     );
     assert_eq!(rows(&folder.read("p.csv")), 3);
@@ -205,7 +196,9 @@ fn an_interrupt_leaves_a_complete_table_and_code_130() {
         .spawn()
         .unwrap();
     let started = Instant::now();
-    while !folder.path("p.csv").exists() && started.elapsed() < Duration::from_secs(60) {
+    // The first row is there, as pending, before its evaluation starts.
+    let has_value = || folder.path("p.csv").exists() && folder.read("p.csv").contains(",1\n");
+    while !has_value() && started.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let interrupted =
@@ -232,4 +225,51 @@ fn mistakes_in_the_arguments_are_named() {
         assert!(ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
         assert!(!folder.path("p.csv").exists());
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_does_not_exist_ends_the_run_and_excludes_nothing() {
+    let folder = folder_with(MIXED, "");
+    for command in ["no-such-program", "./p.toml"] {
+        let ended = folder.run(&["run", "p.toml", "--evaluate", command, "--iterations", "100"]);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.stderr.contains("cannot be run") && ended.stderr.contains(command), "{ended:?}");
+        assert!(!folder.path("p.csv").exists() || rows(&folder.read("p.csv")) == 0);
+    }
+    // What the others of the same round measured is kept.
+    folder.write("once.sh", "mkdir once 2>/dev/null && { sleep 0.2; echo 5; exit; }; exit 127");
+    let ended =
+        folder.run(&["run", "p.toml", "--evaluate", "sh once.sh", "--iterations", "9", "--parallel", "3"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let text = folder.read("p.csv");
+    assert!(rows(&text) == 1 && text.ends_with(",5\n"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn three_failures_in_a_row_end_a_run_unless_it_is_to_keep_going() {
+    let arguments = ["run", "p.toml", "--evaluate", "echo 'a \"b\",c' >&2; exit 7", "--iterations", "4"];
+    let folder = folder_with(MIXED, "");
+    let ended = folder.run(&arguments);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    for part in ["3 evaluations failed one after the other", "exit status: 7", "--keep-going"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let text = folder.read("p.csv");
+    assert!(text.lines().next().unwrap().ends_with(",failure,status"), "{text}");
+    assert_eq!(text.matches("the command ended with exit status: 7,failed").count(), 3, "{text}");
+    let folder = folder_with(MIXED, "");
+    let ended = folder.run(&[&arguments[..], &["--keep-going"]].concat());
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert_eq!(rows(&folder.read("p.csv")), 9);
+    // A value in between starts the count again.
+    let folder = folder_with(MIXED, "");
+    folder.write(
+        "third.sh",
+        "n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; [ $((n % 3)) = 0 ] && echo 1",
+    );
+    let ended = folder.run(&["run", "p.toml", "--evaluate", "sh third.sh", "--iterations", "4"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(rows(&folder.read("p.csv")), 9);
 }

@@ -195,3 +195,33 @@ fn when_every_cell_is_taken_new_points_inside_them_are_suggested() {
     // The model may repeat a measured point; the pending ones are all new.
     assert!(text.lines().count() == 16 && points.len() >= 14, "{text}");
 }
+
+#[test]
+fn solve_and_verify_prove_the_problem_that_was_suggested() {
+    let problem = "[objective]\nname = \"y\"\ngoal = \"minimize\"\n[variables]\nn = { type = \"integer\", bounds = [1, 9] }\n[settings.trees]\nmin_data_in_leaf = 1\n";
+    let folder = crate::support::Folder::with_problem(problem);
+    folder.write("p.csv", "n,y\n1,5\n2,4\n4,0\n7,6\n9,9\n4,\n");
+    let suggested =
+        folder.run(&["suggest", "p.toml", "--export-instance", "i.json", "--format", "json"]).json();
+    let suggested = &suggested["suggestions"][0];
+    assert!(folder.read("i.json").contains("\"pending\":[[4.0]]"), "{}", folder.read("i.json"));
+    let solved = folder.run(&["solve", "i.json", "--certificate", "proof", "--format", "json"]).json();
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(
+        (number(&solved["objective"]) - number(&suggested["acquisition"])).abs() < 1e-9,
+        "{solved} {suggested}"
+    );
+    assert_ne!(number(&solved["x"][0]), 4.0, "the cell of the pending experiment is excluded");
+    assert_eq!(folder.run(&["verify", "i.json", "proof"]).code, 0);
+}
+
+#[test]
+fn fewer_suggestions_than_asked_for_have_their_own_exit_code_also_when_quiet() {
+    let folder = crate::support::Folder::with_problem(
+        "[objective]\nname = \"y\"\ngoal = \"minimize\"\n[variables]\nn = { type = \"integer\", bounds = [1, 3] }\n",
+    );
+    let run = folder.run(&["suggest", "p.toml", "-n", "5", "-q", "--format", "csv"]);
+    assert_eq!((run.code, run.stdout.lines().count()), (3, 4), "{run:?}");
+    assert!(run.stderr.contains("warning: only 3 of 5 experiments"), "{run:?}");
+    assert_eq!(folder.run(&["suggest", "p.toml", "-n", "3", "-q"]).code, 0);
+}

@@ -1,0 +1,130 @@
+//! The loop's book-keeping in the history: what is measured stands there as pending before it starts.
+
+use super::failure::Failure;
+use super::output::Output;
+use super::progress::Meter;
+use super::text_table::short;
+use leafgp::engine::{Context, Ledger, Optimizer, Step, Suggestion};
+use leafgp::history::{Claims, HistoryFile, Outcome};
+use leafgp::problem::Problem;
+
+/// A finished evaluation and the best value after it.
+pub(super) struct StepRow {
+    pub(super) step: Step,
+    pub(super) best: Option<f64>,
+}
+
+/// Pending rows first, then the optimiser's suggestions; every outcome goes into the file.
+pub(super) struct FileLedger<'a> {
+    file: &'a HistoryFile,
+    claims: Claims,
+    rows: Vec<StepRow>,
+    /// Pending rows that this loop added and that have no outcome yet.
+    added: Vec<Vec<f64>>,
+    /// Number of evaluations, for messages.
+    total: usize,
+    meter: &'a Meter,
+    output: &'a mut Output,
+}
+
+impl<'a> FileLedger<'a> {
+    pub(super) fn new(
+        file: &'a HistoryFile,
+        total: usize,
+        meter: &'a Meter,
+        output: &'a mut Output,
+    ) -> Result<Self, Failure> {
+        let claims = Claims::new(file)?;
+        Ok(Self { file, claims, rows: Vec::new(), added: Vec::new(), total, meter, output })
+    }
+
+    /// Takes back what this loop planned and never measured; what others planned stays. Returns the finished evaluations.
+    pub(super) fn finish(self, problem: &Problem) -> Result<Vec<StepRow>, Failure> {
+        for point in &self.added {
+            // A table that was deleted meanwhile has nothing to take back.
+            if self.file.path().exists() {
+                self.file.cancel(problem, point)?;
+            }
+        }
+        Ok(self.rows)
+    }
+
+    fn is_lost(&self) -> bool {
+        !self.file.path().exists()
+    }
+}
+
+impl Ledger for FileLedger<'_> {
+    type Error = Failure;
+
+    fn next(
+        &mut self,
+        optimizer: &mut Optimizer,
+        n: usize,
+        context: &Context,
+    ) -> Result<Vec<Suggestion>, Failure> {
+        loop {
+            let (history, points) = self.claims.take(optimizer.problem(), n)?;
+            *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
+            if !points.is_empty() {
+                return Ok(points.into_iter().map(Suggestion::planned).collect());
+            }
+            let suggestions = optimizer.ask_many(n, context)?;
+            if context.is_interrupted() {
+                return Ok(suggestions);
+            }
+            let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
+            // Somebody may have added rows meanwhile: what is suggested must know of them.
+            if let Some(history) = self.claims.reserve(optimizer.problem(), history.rows.len(), &points)? {
+                self.added = points;
+                *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
+                return Ok(suggestions);
+            }
+        }
+    }
+
+    fn record(&mut self, optimizer: &mut Optimizer, step: &Step) -> Result<(), Failure> {
+        let lost = self.is_lost();
+        self.rows.push(StepRow { step: step.clone(), best: None });
+        let point = &step.suggestion.point;
+        self.added.retain(|added| added != point);
+        let problem = optimizer.problem().clone();
+        let history = if lost {
+            let all: Vec<_> =
+                self.rows.iter().map(|row| (row.step.suggestion.point.clone(), row.step.outcome)).collect();
+            self.output.warning(&format!(
+                "{} was deleted during the run; this run's {} rows are written again",
+                self.file.path().display(),
+                all.len()
+            ));
+            self.file.append(&problem, &all)?
+        } else {
+            match &step.failure {
+                Some(reason) => self.file.record_failure(&problem, point, reason)?,
+                None => self.file.record(&problem, point, step.outcome)?,
+            }
+        };
+        // What others added to the file meanwhile counts from the next suggestion on.
+        *optimizer = Optimizer::with_history(problem, &history)?;
+        let best = optimizer.best().map(|best| best.value);
+        let shown = best.map_or("no value yet".to_owned(), |best| format!("best {}", short(best)));
+        if self.meter.is_hidden() {
+            let (number, total) = (step.number, self.total);
+            self.output.note(&format!("evaluation {number} of {total}: {}, {shown}", outcome_text(step)));
+        }
+        self.meter.step(shown);
+        if let Some(row) = self.rows.last_mut() {
+            row.best = best;
+        }
+        Ok(())
+    }
+}
+
+/// What came of an evaluation, in a few words.
+fn outcome_text(step: &Step) -> String {
+    match (step.outcome, &step.failure) {
+        (Outcome::Done(value), _) => short(value),
+        (_, Some(failure)) => format!("failed: {failure}"),
+        (_, None) => "failed".to_owned(),
+    }
+}

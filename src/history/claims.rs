@@ -1,0 +1,136 @@
+//! Who measures what: loops that work on one history at the same time.
+//!
+//! Each loop holds a hidden file beside the table (`.NAME.run-XXXXXX`), locked as long as it lives, with the points that it is measuring. A pending row whose point
+//! stands in no such file is free. A file without a lock belonged to a killed program: its rows are free again, and the file is removed. All of this happens under
+//! the table's own lock.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::problem::Problem;
+
+use super::lock::{Lock, beside};
+use super::{History, HistoryError, HistoryFile, Outcome};
+
+/// The points that one loop is measuring; given back when dropped.
+#[derive(Debug)]
+pub struct Claims {
+    file: HistoryFile,
+    /// Ours, locked.
+    own: NamedTempFile,
+}
+
+/// Points by their bits: what one program writes, another one reads back the same.
+type Points = Vec<Vec<u64>>;
+
+impl Claims {
+    /// A loop on the history, which measures nothing yet.
+    ///
+    /// # Errors
+    /// The folder cannot be written to, or locked.
+    pub fn new(file: &HistoryFile) -> Result<Self, HistoryError> {
+        let make = || {
+            let target = file.target()?;
+            let _lock = Lock::acquire(&target)?;
+            let folder = target.parent().unwrap_or(Path::new("."));
+            let fail = |e| HistoryError::io("its folder cannot be written to", e);
+            let own = tempfile::Builder::new().prefix(&prefix(&target)).tempfile_in(folder).map_err(fail)?;
+            own.as_file().try_lock().map_err(|e| HistoryError::io("it cannot be locked", e.into()))?;
+            Ok(Self { file: file.clone(), own })
+        };
+        make().map_err(|e: HistoryError| e.in_file(file.path()))
+    }
+
+    /// Claims up to `n` pending rows that no other loop is measuring, first ones first. Returns the history as it is, and their points.
+    ///
+    /// # Errors
+    /// The history cannot be read or locked.
+    pub fn take(&mut self, problem: &Problem, n: usize) -> Result<(History, Vec<Vec<f64>>), HistoryError> {
+        let file = self.file.clone();
+        let mut take = || {
+            let target = file.target()?;
+            let _lock = Lock::acquire(&target)?;
+            let history = file.read(problem)?;
+            let others = self.others(&target)?;
+            let mut points: Vec<Vec<f64>> = Vec::new();
+            for row in history.rows.iter().filter(|row| row.outcome == Outcome::Pending) {
+                // A row that is no experiment of this problem any more is left to people.
+                let is_free = !row.out_of_domain && !row.violates && !others.contains(&bits(&row.point));
+                if points.len() < n && is_free && !points.contains(&row.point) {
+                    points.push(row.point.clone());
+                }
+            }
+            self.write(&points)?;
+            Ok((history, points))
+        };
+        take().map_err(|e: HistoryError| if e.file.is_some() { e } else { e.in_file(file.path()) })
+    }
+
+    /// Adds the points as pending rows and claims them, but only while the table still has `n_rows` rows: `None`, and nothing written, when somebody was faster.
+    ///
+    /// # Errors
+    /// As [`HistoryFile::append_after`].
+    pub fn reserve(
+        &mut self,
+        problem: &Problem,
+        n_rows: usize,
+        points: &[Vec<f64>],
+    ) -> Result<Option<History>, HistoryError> {
+        // Claimed first: from the moment a row is there, it is taken.
+        self.write(points)?;
+        let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
+        self.file.append_after(problem, n_rows, &rows)
+    }
+
+    /// Replaces what this loop is measuring.
+    fn write(&mut self, points: &[Vec<f64>]) -> Result<(), HistoryError> {
+        let text = serde_json::to_vec(&points.iter().map(|point| bits(point)).collect::<Points>());
+        let replace = || -> std::io::Result<()> {
+            let file = self.own.as_file_mut();
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&text?)?;
+            file.flush()
+        };
+        replace().map_err(|e| HistoryError::io("what is being measured cannot be noted beside it", e))
+    }
+
+    /// What the other living loops on this table are measuring; files of dead ones are removed.
+    fn others(&self, target: &Path) -> Result<Points, HistoryError> {
+        let fail = |e| HistoryError::io("its folder cannot be read", e);
+        let (folder, prefix) = (target.parent().unwrap_or(Path::new(".")), prefix(target));
+        let mut points = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(fail)? {
+            let path: PathBuf = entry.map_err(fail)?.path();
+            let is_one = path
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()));
+            if !is_one || path == self.own.path() {
+                continue;
+            }
+            let Ok(mut file) = File::open(&path) else { continue };
+            if file.try_lock().is_ok() {
+                let _ = std::fs::remove_file(&path);
+                continue;
+            }
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(fail)?;
+            // Empty until its first claim.
+            points.extend(serde_json::from_slice::<Points>(&bytes).unwrap_or_default());
+        }
+        Ok(points)
+    }
+}
+
+/// How the names of all loops' files on a table begin.
+fn prefix(target: &Path) -> std::ffi::OsString {
+    beside(target, ".", ".run-").file_name().unwrap_or_default().to_owned()
+}
+
+fn bits(point: &[f64]) -> Vec<u64> {
+    // Both zeros are one point.
+    point.iter().map(|x| (x + 0.0).to_bits()).collect()
+}
