@@ -1,6 +1,6 @@
 //! Checked expressions as shared, flat lists of operations: every distinct subexpression exists once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::Settings;
 use crate::domain::Domain;
@@ -56,7 +56,7 @@ pub enum Comparison {
 }
 
 /// A truth value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// Always or never.
     Constant(bool),
@@ -143,6 +143,16 @@ pub(crate) struct Program {
     /// Texts of the divisors.
     pub(crate) divisors: BTreeMap<NumberId, String>,
     known: BTreeMap<[u64; 4], NumberId>,
+    known_conditions: BTreeMap<Condition, ConditionId>,
+    /// How many operations lie within each other, by number and by condition.
+    depths: Vec<u32>,
+    condition_depths: Vec<u32>,
+    named: BTreeSet<NumberId>,
+    /// Of each condition made of others, how many conditions it is a part of.
+    uses: Vec<u32>,
+    /// Of each condition made of others that several conditions share, its place among them: it is judged once a point.
+    places: Vec<Option<u32>>,
+    n_shared: u32,
 }
 
 impl Program {
@@ -154,18 +164,90 @@ impl Program {
             return id;
         }
         let id = NumberId(u32::try_from(self.numbers.len()).expect("fewer than 2^32 operations"));
+        let depth = self.depth_of(&number);
+        self.depths.push(depth);
         self.numbers.push(number);
         self.known.insert(key, id);
         id
     }
 
+    /// Sums are walked in loops, so that they do not nest, except where one has a name.
+    fn depth_of(&self, number: &Number) -> u32 {
+        let mut deepest = 0;
+        number.operands(|id| deepest = deepest.max(self.depth(id)));
+        match *number {
+            Number::Constant(_) | Number::Variable(_) => 0,
+            Number::Add(..) | Number::Subtract(..) | Number::Negate(_) => deepest,
+            Number::If(c, a, b) => 1 + self.depth_of_condition(c).max(self.depth(a)).max(self.depth(b)),
+            _ => deepest + 1,
+        }
+    }
+
+    /// Notes that other expressions may refer to a number.
+    pub(crate) fn mark_named(&mut self, id: NumberId) {
+        let is_sum = matches!(self.get(id), Number::Add(..) | Number::Subtract(..) | Number::Negate(_));
+        if is_sum && self.named.insert(id) {
+            self.depths[id.0 as usize] += 1;
+        }
+    }
+
+    /// How many operations lie within each other in a number.
+    pub(crate) fn depth(&self, id: NumberId) -> u32 {
+        self.depths[id.0 as usize]
+    }
+
+    /// How many operations lie within each other in a condition.
+    pub(crate) fn depth_of_condition(&self, id: ConditionId) -> u32 {
+        self.condition_depths[id.0 as usize]
+    }
+
+    /// The place of a condition among those that several conditions share.
+    pub(crate) fn place(&self, id: ConditionId) -> Option<usize> {
+        self.places[id.0 as usize].map(|place| place as usize)
+    }
+
+    /// How many conditions are shared.
+    pub(crate) fn n_shared(&self) -> usize {
+        self.n_shared as usize
+    }
+
     /// Adds a condition.
     pub(crate) fn condition(&mut self, condition: Condition) -> ConditionId {
-        if let Some(i) = self.conditions.iter().position(|c| *c == condition) {
-            return ConditionId(i as u32);
+        if let Some(&id) = self.known_conditions.get(&condition) {
+            return id;
         }
         let id = ConditionId(u32::try_from(self.conditions.len()).expect("fewer than 2^32 conditions"));
-        self.conditions.push(condition);
+        let parts: &[ConditionId] = match &condition {
+            Condition::And(parts) | Condition::Or(parts) => parts,
+            Condition::Not(part) | Condition::Exact(part) => std::slice::from_ref(part),
+            Condition::Constant(_)
+            | Condition::Level(..)
+            | Condition::IsWhole(_)
+            | Condition::Compare(..) => &[],
+        };
+        let mut depth = match condition {
+            Condition::Compare(_, a, b) => self.depth(a).max(self.depth(b)),
+            Condition::IsWhole(a) => self.depth(a),
+            _ => 0,
+        };
+        for &part in parts {
+            depth = depth.max(self.depth_of_condition(part));
+            let at = part.0 as usize;
+            let is_made_of_others = matches!(
+                self.conditions[at],
+                Condition::And(_) | Condition::Or(_) | Condition::Not(_) | Condition::Exact(_)
+            );
+            self.uses[at] += u32::from(is_made_of_others);
+            if self.uses[at] == 2 && self.places[at].is_none() {
+                self.places[at] = Some(self.n_shared);
+                self.n_shared += 1;
+            }
+        }
+        self.condition_depths.push(depth + 1);
+        self.uses.push(0);
+        self.places.push(None);
+        self.conditions.push(condition.clone());
+        self.known_conditions.insert(condition, id);
         id
     }
 
@@ -221,12 +303,8 @@ impl Program {
 
     /// The integer form of `a - b` compared with zero: coefficients ±1 over grid and integer variables, at least one grid.
     fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
-        let mut terms: Vec<(usize, i64)> = Vec::new();
-        let mut constants = Vec::new();
-        self.unit_terms(a, 1, &mut terms, &mut constants)?;
-        self.unit_terms(b, -1, &mut terms, &mut constants)?;
-        terms.sort_unstable();
-        let distinct = terms.windows(2).all(|w| w[0].0 != w[1].0);
+        let (terms, constants) = self.unit_terms(a, b)?;
+        let distinct = terms.iter().all(|(_, coefficient)| coefficient.abs() == 1);
         let digits_of = |variable: usize| match &domains[variable] {
             Domain::Grid(grid) => Some(grid.numerators().2),
             Domain::Integer { .. } => Some(0),
@@ -262,26 +340,39 @@ impl Program {
         Some(GridRow { terms: row, bound })
     }
 
-    fn unit_terms(
-        &self,
-        id: NumberId,
-        sign: i64,
-        terms: &mut Vec<(usize, i64)>,
-        constants: &mut Vec<(f64, i64)>,
-    ) -> Option<()> {
-        let mut pending = vec![(id, sign)];
-        while let Some((id, sign)) = pending.pop() {
+    /// Variables and constants of `a - b` with whole coefficients, merged; `None` when there are other operations in it.
+    fn unit_terms(&self, a: NumberId, b: NumberId) -> Option<(Vec<(usize, i64)>, Vec<(f64, i64)>)> {
+        let (mut terms, mut constants) = (Vec::new(), Vec::new());
+        // Operands come before their users: from the last to the first, each is complete when it is reached.
+        let mut pending = BTreeMap::from([(a, 1_i64)]);
+        add_to(&mut pending, b, -1)?;
+        while let Some((id, factor)) = pending.pop_last() {
             match *self.get(id) {
-                Number::Constant(value) => constants.push((value, sign)),
-                Number::Variable(v) => terms.push((v, sign)),
-                Number::Negate(a) => pending.push((a, -sign)),
-                Number::Add(a, b) => pending.extend([(a, sign), (b, sign)]),
-                Number::Subtract(a, b) => pending.extend([(a, sign), (b, -sign)]),
+                _ if factor == 0 => {}
+                Number::Constant(value) => constants.push((value, factor)),
+                Number::Variable(v) => terms.push((v, factor)),
+                Number::Negate(a) => add_to(&mut pending, a, -factor)?,
+                Number::Add(a, b) => {
+                    add_to(&mut pending, a, factor)?;
+                    add_to(&mut pending, b, factor)?;
+                }
+                Number::Subtract(a, b) => {
+                    add_to(&mut pending, a, factor)?;
+                    add_to(&mut pending, b, -factor)?;
+                }
                 _ => return None,
             }
         }
-        Some(())
+        terms.sort_unstable();
+        Some((terms, constants))
     }
+}
+
+/// Adds to a number's coefficient; `None` on overflow.
+fn add_to(sum: &mut BTreeMap<NumberId, i64>, id: NumberId, factor: i64) -> Option<()> {
+    let coefficient = sum.entry(id).or_insert(0);
+    *coefficient = coefficient.checked_add(factor).filter(|c| c.abs() < 1 << 60)?;
+    Some(())
 }
 
 /// Number of decimals of the shortest text of a number, when at most 9.
