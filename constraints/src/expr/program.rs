@@ -76,14 +76,16 @@ pub enum Condition {
     Exact(ConditionId),
 }
 
-/// A comparison of sums of grid variables with coefficients ±1, decided in steps of the finest grid:
-/// `sum coefficient * round(x * 10^digits) compared with bound`, all integers.
+/// A comparison of sums of grids, whole numbers and lists with short decimals as coefficients, decided in whole numbers:
+/// `sum coefficient * round(x * 10^digits)` compared with `bound`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRow {
     /// Variable, its decimals' scale `10^d`, and the coefficient that brings it to the common scale.
     pub terms: Vec<(usize, f64, i64)>,
     /// What the sum is compared with.
     pub bound: i64,
+    /// What one step is worth in the constraint's own unit.
+    pub step: f64,
 }
 
 impl Number {
@@ -301,55 +303,56 @@ impl Program {
         Number::Constant(value)
     }
 
-    /// The integer form of `a - b` compared with zero: coefficients ±1 over grid and integer variables, at least one grid.
+    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small whole rows
+    /// have none: f64 decides them exactly.
     fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
-        let (terms, constants) = self.unit_terms(a, b)?;
-        let distinct = terms.iter().all(|(_, coefficient)| coefficient.abs() == 1);
-        let digits_of = |variable: usize| match &domains[variable] {
-            Domain::Grid(grid) => Some(grid.numerators().2),
-            Domain::Integer { .. } => Some(0),
-            _ => None,
-        };
-        let mut digits = 0;
-        let mut has_grid = false;
-        for &(variable, _) in &terms {
-            digits = digits.max(digits_of(variable)?);
-            has_grid |= matches!(domains[variable], Domain::Grid(_));
+        let (terms, constant) = self.decimal_terms(a, b)?;
+        // Each term is a whole number of 10^-digits.
+        let mut digits = ONE_DIGITS - trailing_zeros(constant);
+        let mut parts = Vec::with_capacity(terms.len());
+        for (variable, coefficient) in terms {
+            let own = match &domains[variable] {
+                Domain::Grid(grid) => grid.numerators().2,
+                Domain::Integer { .. } => 0,
+                Domain::Discrete(values) => {
+                    values.iter().try_fold(0, |most, &value| Some(decimals(value)?.max(most)))?
+                }
+                Domain::Continuous { .. } | Domain::Categorical { .. } => return None,
+            };
+            digits = digits.max(own + ONE_DIGITS - trailing_zeros(coefficient));
+            parts.push((variable, own, coefficient));
         }
-        for &(value, _) in &constants {
-            digits = digits.max(decimals(value)?);
-        }
-        if !has_grid || !distinct || digits > 9 {
-            return None;
-        }
-        let scale = |d: u32| 10_i64.pow(digits - d);
-        let mut bound = 0_i64;
-        for (value, sign) in constants {
-            let d = decimals(value)?;
-            let numerator = (value * 10f64.powi(d as i32)).round();
-            (numerator.abs() < 9e8).then_some(())?;
-            bound = bound.checked_sub((numerator as i64).checked_mul(scale(d))?.checked_mul(sign)?)?;
-        }
-        let mut row = Vec::with_capacity(terms.len());
-        for (variable, sign) in terms {
-            let d = digits_of(variable)?;
+        // Numerators of products over 10^(digits + 12), cut to 10^digits.
+        let over = |value: i128, own: u32| Some(value.checked_mul(10_i128.checked_pow(digits - own)?)? / ONE);
+        let bound = -over(constant, 0)?;
+        let mut size = bound.checked_abs()?;
+        let mut row = Vec::with_capacity(parts.len());
+        for (variable, own, coefficient) in parts {
             let (lower, upper) = domains[variable].bounds();
-            (lower.abs().max(upper.abs()) * 10f64.powi(digits as i32) < 1e15).then_some(())?;
-            row.push((variable, 10f64.powi(d as i32), sign * scale(d)));
+            let scale = 10f64.powi(own as i32);
+            let largest = lower.abs().max(upper.abs()) * scale;
+            (largest < LARGEST_NUMERATOR).then_some(())?;
+            let coefficient = over(coefficient, own)?;
+            size = size.checked_add(coefficient.checked_abs()?.checked_mul(largest as i128 + 1)?)?;
+            row.push((variable, scale, i64::try_from(coefficient).ok()?));
         }
-        Some(GridRow { terms: row, bound })
+        let is_needed = digits > 0 || size >= SMALL;
+        (is_needed && !row.is_empty() && size < i128::from(i64::MAX)).then_some(())?;
+        Some(GridRow { terms: row, bound: i64::try_from(bound).ok()?, step: 10f64.powi(-(digits as i32)) })
     }
 
-    /// Variables and constants of `a - b` with whole coefficients, merged; `None` when there are other operations in it.
-    fn unit_terms(&self, a: NumberId, b: NumberId) -> Option<(Vec<(usize, i64)>, Vec<(f64, i64)>)> {
-        let (mut terms, mut constants) = (Vec::new(), Vec::new());
+    /// Variables and constant of `a - b`, coefficients as numerators over [`ONE`], merged; `None` when another operation or a number that is no short
+    /// decimal is in it.
+    fn decimal_terms(&self, a: NumberId, b: NumberId) -> Option<(Vec<(usize, i128)>, i128)> {
+        let (mut terms, mut constant) = (Vec::new(), 0_i128);
         // Operands come before their users: from the last to the first, each is complete when it is reached.
-        let mut pending = BTreeMap::from([(a, 1_i64)]);
-        add_to(&mut pending, b, -1)?;
+        let mut pending = BTreeMap::from([(a, ONE)]);
+        add_to(&mut pending, b, -ONE)?;
         while let Some((id, factor)) = pending.pop_last() {
             match *self.get(id) {
-                _ if factor == 0 => {}
-                Number::Constant(value) => constants.push((value, factor)),
+                Number::Constant(value) => {
+                    constant = constant.checked_add(times(factor, numerator(value)?)?)?
+                }
                 Number::Variable(v) => terms.push((v, factor)),
                 Number::Negate(a) => add_to(&mut pending, a, -factor)?,
                 Number::Add(a, b) => {
@@ -360,19 +363,55 @@ impl Program {
                     add_to(&mut pending, a, factor)?;
                     add_to(&mut pending, b, -factor)?;
                 }
+                Number::Multiply(a, b) => {
+                    let (value, other) = match (self.constant(a), self.constant(b)) {
+                        (Some(value), _) => (value, b),
+                        (_, Some(value)) => (value, a),
+                        _ => return None,
+                    };
+                    add_to(&mut pending, other, times(factor, numerator(value)?)?)?;
+                }
                 _ => return None,
             }
         }
+        terms.retain(|&(_, factor)| factor != 0);
         terms.sort_unstable();
-        Some((terms, constants))
+        Some((terms, constant))
     }
 }
 
+/// Coefficients are numerators over this.
+const ONE: i128 = 10_i128.pow(ONE_DIGITS);
+const ONE_DIGITS: u32 = 12;
+/// Beyond this a coordinate's numerator is no exact f64.
+const LARGEST_NUMERATOR: f64 = 1e15;
+/// Whole rows smaller than this are decided by f64: no tolerance reaches the next whole number.
+const SMALL: i128 = 500_000;
+
 /// Adds to a number's coefficient; `None` on overflow.
-fn add_to(sum: &mut BTreeMap<NumberId, i64>, id: NumberId, factor: i64) -> Option<()> {
+fn add_to(sum: &mut BTreeMap<NumberId, i128>, id: NumberId, factor: i128) -> Option<()> {
     let coefficient = sum.entry(id).or_insert(0);
-    *coefficient = coefficient.checked_add(factor).filter(|c| c.abs() < 1 << 60)?;
+    *coefficient =
+        coefficient.checked_add(factor).filter(|c| c.checked_abs().is_some_and(|c| c < 1 << 100))?;
     Some(())
+}
+
+/// A short decimal as a numerator over [`ONE`].
+fn numerator(value: f64) -> Option<i128> {
+    let digits = decimals(value)?;
+    let numerator = (value * 10f64.powi(digits as i32)).round();
+    (numerator.abs() < LARGEST_NUMERATOR).then(|| numerator as i128 * 10_i128.pow(ONE_DIGITS - digits))
+}
+
+/// The product of two numerators, when it has no more digits.
+fn times(a: i128, b: i128) -> Option<i128> {
+    let product = a.checked_mul(b)?;
+    (product % ONE == 0).then_some(product / ONE)
+}
+
+/// How many zeros end a numerator, at most those of [`ONE`].
+fn trailing_zeros(value: i128) -> u32 {
+    (1..=ONE_DIGITS).take_while(|&d| value % 10_i128.pow(d) == 0).count() as u32
 }
 
 /// Number of decimals of the shortest text of a number, when at most 9.

@@ -148,20 +148,18 @@ impl Evaluation {
         })
     }
 
-    /// `sum - bound` in steps of the finest grid, and that step; `None` when a coordinate is off its grid (a user's row).
-    fn steps(&self, row: &GridRow) -> Option<(i64, f64)> {
-        let mut sum = -row.bound;
-        let mut step = f64::INFINITY;
+    /// `sum - bound` in whole steps, and the step; `None` when a coordinate is off its grid (a user's row).
+    fn steps(&self, row: &GridRow) -> Option<(i128, f64)> {
+        let mut sum = -i128::from(row.bound);
         for &(variable, scale, coefficient) in &row.terms {
             let value = self.point[variable];
             let numerator = (value * scale).round();
-            if numerator / scale != value {
+            if numerator / scale != value || numerator.abs() >= 1e18 {
                 return None;
             }
-            sum += coefficient * numerator as i64;
-            step = step.min(1.0 / (scale * coefficient.unsigned_abs() as f64));
+            sum += i128::from(coefficient) * numerator as i128;
         }
-        Some((sum, step))
+        Some((sum, row.step))
     }
 }
 
@@ -175,7 +173,7 @@ pub(crate) fn negation(op: Comparison) -> (Comparison, bool) {
     }
 }
 
-fn in_steps(op: Comparison, difference: i64, step: f64) -> Verdict {
+fn in_steps(op: Comparison, difference: i128, step: f64) -> Verdict {
     let (holds, amount) = match op {
         Comparison::LessEqual => (difference <= 0, difference),
         Comparison::Less => (difference < 0, difference),
