@@ -123,10 +123,10 @@ impl Domain {
     /// Every number in `[lower, upper]`.
     ///
     /// ```
-    /// use leafgp_solver::Domain;
+    /// use leafgp_constraints::Domain;
     /// assert_eq!(Domain::continuous(0.0, 1.0)?.bounds(), (0.0, 1.0));
     /// assert!(Domain::continuous(0.0, f64::NAN).is_err());
-    /// # Ok::<(), leafgp_solver::domain::DomainError>(())
+    /// # Ok::<(), leafgp_constraints::DomainError>(())
     /// ```
     ///
     /// # Errors

@@ -351,7 +351,7 @@ impl Program {
         while let Some((id, factor)) = pending.pop_last() {
             match *self.get(id) {
                 Number::Constant(value) => {
-                    constant = constant.checked_add(times(factor, numerator(value)?)?)?
+                    constant = constant.checked_add(times(factor, numerator(value)?)?)?;
                 }
                 Number::Variable(v) => terms.push((v, factor)),
                 Number::Negate(a) => add_to(&mut pending, a, -factor)?,

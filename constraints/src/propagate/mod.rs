@@ -235,7 +235,7 @@ impl Propagator {
             let outcome = self.revise(model, domains, root);
             left -= 1;
             self.worthwhile += growth;
-            let is_over = left % REVISIONS_AT_A_TIME == 0 && limits.must_stop();
+            let is_over = left.is_multiple_of(REVISIONS_AT_A_TIME) && limits.must_stop();
             if outcome.is_err() || left == 0 || is_over {
                 self.clear_queue();
                 return outcome;

@@ -275,7 +275,7 @@ fn places_of_shared(conditions: &[Condition]) -> Vec<Option<usize>> {
     for condition in conditions {
         match condition {
             Condition::And(parts) | Condition::Or(parts) => {
-                parts.iter().for_each(|p| uses[p.0 as usize] += 1)
+                parts.iter().for_each(|p| uses[p.0 as usize] += 1);
             }
             Condition::Not(part) | Condition::Exact(part) => uses[part.0 as usize] += 1,
             Condition::Constant(_)
