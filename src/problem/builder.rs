@@ -1,5 +1,7 @@
 //! A problem in code; the problem file goes through the same checks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
 use super::error::field_name;
@@ -358,6 +360,7 @@ fn check_levels(levels: &[String]) -> Result<(), ProblemError> {
     if levels.is_empty() {
         return Err(ProblemError::new("levels", "there are no levels", "at least one"));
     }
+    let mut seen = BTreeSet::new();
     for (i, level) in levels.iter().enumerate() {
         let refuse = |message: String, expected: &str| {
             Err(ProblemError::new(format!("levels[{i}]"), message, expected))
@@ -371,7 +374,7 @@ fn check_levels(levels: &[String]) -> Result<(), ProblemError> {
                 "text that a spreadsheet keeps",
             );
         }
-        if levels[..i].contains(level) {
+        if !seen.insert(level) {
             return refuse(format!("level {level:?} is listed twice"), "distinct levels");
         }
     }
@@ -381,9 +384,12 @@ fn check_levels(levels: &[String]) -> Result<(), ProblemError> {
 /// Levels such as `0` and `0.0` are distinct text, but a spreadsheet may turn one into the other.
 fn ambiguous_levels(variable: &Variable) -> Option<String> {
     let levels = variable.levels();
-    let numbers: Vec<Option<f64>> = levels.iter().map(|level| number::parse_number(level)).collect();
-    let equal = |i: usize| (0..i).find(|&j| numbers[i].is_some() && numbers[i] == numbers[j]).map(|j| (j, i));
-    let (first, second) = (0..levels.len()).find_map(equal)?;
+    let mut seen = BTreeMap::new();
+    let (first, second) = levels.iter().enumerate().find_map(|(i, level)| {
+        // 0 and -0 are equal.
+        let value = number::parse_number(level).filter(|value| !value.is_nan())? + 0.0;
+        seen.insert(value.to_bits(), i).map(|earlier| (earlier, i))
+    })?;
     Some(format!(
         "levels {:?} and {:?} of `{}` are the same number: a spreadsheet may turn one into the other",
         levels[first], levels[second], variable.name

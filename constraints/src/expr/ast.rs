@@ -19,7 +19,8 @@ pub(super) enum Kind {
     Names(Vec<String>),
     Negate(Box<Ast>),
     Not(Box<Ast>),
-    Binary(Binary, Box<Ast>, Box<Ast>),
+    /// `a + b - c`: the first operand, then operators with their right operands, from left to right. A list, since a chain may be long.
+    Operators(Box<Ast>, Vec<(Binary, Ast)>),
     /// `a < b <= c`: n operands, n - 1 operators.
     Chain(Vec<Ast>, Vec<Relation>),
     /// `needle in [...]` or `needle in {...}`, negated when `true`.
@@ -82,9 +83,9 @@ impl Ast {
         match &self.kind {
             Kind::Number(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Name(_) | Kind::Names(_) => {}
             Kind::Negate(a) | Kind::Not(a) => a.visit(f)?,
-            Kind::Binary(_, a, b) => {
+            Kind::Operators(a, rest) => {
                 a.visit(f)?;
-                b.visit(f)?;
+                rest.iter().try_for_each(|(_, b)| b.visit(f))?;
             }
             Kind::In(a, members, _) => {
                 a.visit(f)?;
@@ -114,7 +115,9 @@ impl Ast {
             Kind::Names(names) => Kind::Name(names[k].clone()),
             Kind::Negate(a) => Kind::Negate(one(a)),
             Kind::Not(a) => Kind::Not(one(a)),
-            Kind::Binary(op, a, b) => Kind::Binary(*op, one(a), one(b)),
+            Kind::Operators(a, rest) => {
+                Kind::Operators(one(a), rest.iter().map(|(op, b)| (*op, b.instance(k))).collect())
+            }
             Kind::In(a, members, negated) => {
                 let members = members.iter().map(|m| match m {
                     Member::Value(v) => Member::Value(v.instance(k)),

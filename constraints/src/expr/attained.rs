@@ -4,6 +4,8 @@
 //! whether a *printed* point passes the check, in f64. Rounding to nearest is monotone, so over a box the ends of each operation's values are its
 //! values at ends of the operands'.
 
+use std::cell::Cell;
+
 use super::program::{Comparison, Condition, ConditionId, Number, Program};
 use super::values::negation;
 
@@ -16,6 +18,8 @@ const UNKNOWN: Ends = (f64::NAN, f64::NAN);
 #[derive(Clone, Debug)]
 pub(crate) struct Attained {
     numbers: Vec<Ends>,
+    /// What is known of the conditions that others share: itself, and its negation.
+    shared: Vec<[Cell<Option<bool>>; 2]>,
 }
 
 /// The ends of several values; unknown when one is.
@@ -64,12 +68,24 @@ impl Attained {
             };
             numbers.push(ends);
         }
-        Self { numbers }
+        Self { numbers, shared: vec![Default::default(); program.n_shared()] }
     }
 
     /// True when the condition (or its negation), evaluated without slack, is known to fail at every point of the box. Rows decided in whole steps are
     /// left to them.
     pub(crate) fn never_holds(&self, program: &Program, id: ConditionId, negated: bool) -> bool {
+        let memory = program.place(id).map(|place| &self.shared[place][usize::from(negated)]);
+        if let Some(known) = memory.and_then(Cell::get) {
+            return known;
+        }
+        let fails = self.fails(program, id, negated);
+        if let Some(memory) = memory {
+            memory.set(Some(fails));
+        }
+        fails
+    }
+
+    fn fails(&self, program: &Program, id: ConditionId, negated: bool) -> bool {
         match program.get_condition(id) {
             Condition::Constant(value) => *value == negated,
             Condition::Not(inner) => self.never_holds(program, *inner, !negated),

@@ -36,6 +36,10 @@ impl Typed {
     }
 }
 
+/// How deep operations may lie within each other, through definitions too: conditions and compilation are recursive. Sums, lists of arguments and chains of
+/// `and` or `or` do not nest.
+const MAX_NESTING: u32 = 500;
+
 /// What names mean, and the operations collected so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
@@ -46,6 +50,9 @@ pub(crate) struct Scope {
     /// The text being checked.
     source: String,
 }
+
+/// `min` and `max` of more arguments become trees.
+const MANY_ARGUMENTS: usize = 64;
 
 /// The names of all functions.
 fn functions() -> impl Iterator<Item = &'static str> {
@@ -83,6 +90,9 @@ impl Scope {
         if self.names.contains_key(name) {
             return Err(error(format!("`{name}` is defined twice"), 0..0));
         }
+        if let Typed::Number(id) = meaning {
+            self.program.mark_named(id);
+        }
         self.names.insert(name.to_owned(), meaning);
         Ok(())
     }
@@ -95,14 +105,27 @@ impl Scope {
     pub(crate) fn expression(&mut self, text: &str) -> Result<Typed, ExprError> {
         let ast = parse(text)?;
         text.clone_into(&mut self.source);
-        self.typed(&ast)
+        let meaning = self.typed(&ast)?;
+        let depth = match meaning {
+            Typed::Number(id) => self.program.depth(id),
+            Typed::Condition(id) => self.program.depth_of_condition(id),
+            Typed::Category(_) | Typed::Text(_) => 0,
+        };
+        if depth > MAX_NESTING {
+            let message = format!(
+                "the operations lie too deep within each other, definitions included: {depth} levels, the limit is {MAX_NESTING}"
+            );
+            return Err(error(message, ast.span));
+        }
+        Ok(meaning)
     }
 
     /// Checks an expression that must be a condition.
     pub(crate) fn condition(&mut self, text: &str) -> Result<ConditionId, ExprError> {
-        let ast = parse(text)?;
-        text.clone_into(&mut self.source);
-        self.truth(&ast)
+        match self.expression(text)? {
+            Typed::Condition(id) => Ok(id),
+            other => Err(not_a_condition(&other, parse(text)?.span)),
+        }
     }
 
     fn typed(&mut self, ast: &Ast) -> Result<Typed, ExprError> {
@@ -124,7 +147,7 @@ impl Scope {
                 let a = self.truth(a)?;
                 Ok(Typed::Condition(self.program.condition(Condition::Not(a))))
             }
-            Kind::Binary(..) => self.binary(ast),
+            Kind::Operators(first, rest) => self.operators(first, rest),
             Kind::Chain(parts, relations) => self.chain(parts, relations),
             Kind::In(needle, members, negated) => {
                 let found = self.membership(needle, members)?;
@@ -175,42 +198,29 @@ impl Scope {
     fn truth(&mut self, ast: &Ast) -> Result<ConditionId, ExprError> {
         match self.typed(ast)? {
             Typed::Condition(id) => Ok(id),
-            other => {
-                let hint =
-                    if matches!(other, Typed::Number(_)) { ": compare it, as in `... == 1`" } else { "" };
-                Err(error(
-                    format!("expected a condition, but this is {}{hint}", other.describe()),
-                    ast.span.clone(),
-                ))
-            }
+            other => Err(not_a_condition(&other, ast.span.clone())),
         }
     }
 
-    /// Left-leaning chains of operators are walked in a loop: long sums must not exhaust the stack.
-    fn binary(&mut self, ast: &Ast) -> Result<Typed, ExprError> {
-        let mut spine = Vec::new();
-        let mut left = ast;
-        while let Kind::Binary(op, a, b) = &left.kind {
-            spine.push((*op, &**b, left.span.clone()));
-            left = a;
-        }
-        let mut left_span = left.span.clone();
-        let mut result = self.typed(left)?;
-        for (op, right, span) in spine.into_iter().rev() {
+    /// A chain of operators, from left to right. Neighbours of one `and` or `or` become one list.
+    fn operators(&mut self, first: &Ast, rest: &[(Binary, Ast)]) -> Result<Typed, ExprError> {
+        let mut left_span = first.span.clone();
+        let mut result = self.typed(first)?;
+        let mut at = 0;
+        while let Some((op, right)) = rest.get(at) {
+            let span = first.span.start..right.span.end;
+            at += 1;
             result = match op {
                 Binary::And | Binary::Or | Binary::Implies | Binary::Iff => {
-                    let Typed::Condition(a) = result else {
-                        let hint = if matches!(result, Typed::Number(_)) {
-                            ": compare it, as in `... == 1`"
-                        } else {
-                            ""
-                        };
-                        let message =
-                            format!("expected a condition, but this is {}{hint}", result.describe());
-                        return Err(error(message, left_span));
-                    };
-                    let b = self.truth(right)?;
-                    Typed::Condition(self.connective(op, a, b))
+                    let Typed::Condition(a) = result else { return Err(not_a_condition(&result, left_span)) };
+                    let mut parts = vec![a, self.truth(right)?];
+                    if matches!(op, Binary::And | Binary::Or) {
+                        while let Some((_, next)) = rest.get(at).filter(|(next, _)| next == op) {
+                            parts.push(self.truth(next)?);
+                            at += 1;
+                        }
+                    }
+                    Typed::Condition(self.connective(*op, parts))
                 }
                 _ => {
                     let Typed::Number(a) = result else {
@@ -218,7 +228,7 @@ impl Scope {
                         return Err(error(message, left_span));
                     };
                     let b = self.value(right)?;
-                    Typed::Number(self.arithmetic(op, a, b, right, &span)?)
+                    Typed::Number(self.arithmetic(*op, a, b, right, &span)?)
                 }
             };
             left_span = span;
@@ -226,11 +236,13 @@ impl Scope {
         Ok(result)
     }
 
-    fn connective(&mut self, op: Binary, a: ConditionId, b: ConditionId) -> ConditionId {
+    /// `and` and `or` of some conditions, or `implies` and `iff` of two.
+    fn connective(&mut self, op: Binary, parts: Vec<ConditionId>) -> ConditionId {
+        let (a, b) = (parts[0], parts[1]);
         let program = &mut self.program;
         match op {
-            Binary::And => program.condition(Condition::And(vec![a, b])),
-            Binary::Or => program.condition(Condition::Or(vec![a, b])),
+            Binary::And => program.condition(Condition::And(parts)),
+            Binary::Or => program.condition(Condition::Or(parts)),
             Binary::Implies => {
                 let not_a = program.condition(Condition::Not(a));
                 program.condition(Condition::Or(vec![not_a, b]))
@@ -359,15 +371,38 @@ impl Scope {
             let argument = self.value(&arguments[0])?;
             return Ok(Typed::Number(self.defined(Number::Apply(function, argument), span)?));
         }
-        let extreme = Extreme::named(name);
-        if extreme.is_none() && name != "sum" {
-            return Err(self.unknown_function(name, span));
+        match Extreme::named(name) {
+            Some(extreme) => self.extreme(extreme, &arguments, span),
+            None if name == "sum" => {
+                let mut result = self.value(&arguments[0])?;
+                for argument in &arguments[1..] {
+                    let next = self.value(argument)?;
+                    result = self.defined(Number::Add(result, next), span)?;
+                }
+                Ok(Typed::Number(result))
+            }
+            None => Err(self.unknown_function(name, span)),
         }
-        let fold = |a, b| extreme.map_or(Number::Add(a, b), |extreme| Number::Extreme(extreme, a, b));
-        let mut result = self.value(&arguments[0])?;
-        for argument in &arguments[1..] {
-            let next = self.value(argument)?;
-            result = self.defined(fold(result, next), span)?;
+    }
+
+    /// The least or largest of some arguments: a few from left to right, many as a tree of pairs, which is the same number.
+    fn extreme(
+        &mut self,
+        extreme: Extreme,
+        arguments: &[Ast],
+        span: &Range<usize>,
+    ) -> Result<Typed, ExprError> {
+        let mut values = arguments.iter().map(|a| self.value(a)).collect::<Result<Vec<_>, _>>()?;
+        while values.len() > MANY_ARGUMENTS {
+            let pairs = values.chunks(2).map(|pair| match *pair {
+                [a, b] => self.defined(Number::Extreme(extreme, a, b), span),
+                _ => Ok(pair[0]),
+            });
+            values = pairs.collect::<Result<_, _>>()?;
+        }
+        let mut result = values[0];
+        for &next in &values[1..] {
+            result = self.defined(Number::Extreme(extreme, result, next), span)?;
         }
         Ok(Typed::Number(result))
     }
@@ -393,6 +428,11 @@ impl Scope {
         }
         sum.unwrap_or(zero)
     }
+}
+
+fn not_a_condition(found: &Typed, span: Range<usize>) -> ExprError {
+    let hint = if matches!(found, Typed::Number(_)) { ": compare it, as in `... == 1`" } else { "" };
+    error(format!("expected a condition, but this is {}{hint}", found.describe()), span)
 }
 
 /// Arguments with ranges of names replaced by their instances.

@@ -6,7 +6,7 @@ use super::ast::{Ast, Binary, Kind, Member, Relation};
 use super::lexer::{Keyword, Spanned, Token, error, tokens};
 use crate::ExprError;
 
-/// Deeper nesting is refused: the passes over the tree are recursive.
+/// Deeper nesting is refused: the passes over the tree are recursive. Chains of operators and lists of arguments do not nest.
 const MAX_DEPTH: usize = 200;
 /// Longest range `w1..w8`.
 const MAX_NAMES: u64 = 10_000;
@@ -112,9 +112,12 @@ impl Parser {
     fn expression(&mut self, minimum: u8) -> Result<Ast, ExprError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(error("the expression is nested too deeply", self.span()));
+            return Err(self.too_deep());
         }
+        let depth = self.depth;
         let mut left = self.prefix()?;
+        // Whether `left` is a chain of operators that this loop began: one in brackets has a place of its own.
+        let mut is_chain = false;
         loop {
             if let Some((op, power, right_minimum)) = binary(self.peek()) {
                 if power < minimum {
@@ -123,23 +126,41 @@ impl Parser {
                 self.next();
                 let right = self.expression(right_minimum)?;
                 let span = left.span.start..right.span.end;
-                left = Ast { kind: Kind::Binary(op, Box::new(left), Box::new(right)), span };
+                match &mut left.kind {
+                    Kind::Operators(_, rest) if is_chain => {
+                        rest.push((op, right));
+                        left.span = span;
+                    }
+                    _ => left = Ast { kind: Kind::Operators(Box::new(left), vec![(op, right)]), span },
+                }
+                is_chain = true;
             } else if relation(self.peek()).is_some() {
                 if COMPARE < minimum {
                     break;
                 }
                 left = self.chain(left)?;
+                is_chain = false;
+                self.depth += 1;
             } else if matches!(self.peek(), Token::Keyword(Keyword::In | Keyword::Not)) {
                 if COMPARE < minimum {
                     break;
                 }
                 left = self.membership(left)?;
+                is_chain = false;
+                self.depth += 1;
             } else {
                 break;
             }
+            if self.depth > MAX_DEPTH {
+                return Err(self.too_deep());
+            }
         }
-        self.depth -= 1;
+        self.depth = depth - 1;
         Ok(left)
+    }
+
+    fn too_deep(&self) -> ExprError {
+        error(format!("the expression is nested too deeply: more than {MAX_DEPTH} levels"), self.span())
     }
 
     fn chain(&mut self, first: Ast) -> Result<Ast, ExprError> {
@@ -318,7 +339,9 @@ mod tests {
             Kind::Names(n) => n.join(".."),
             Kind::Negate(a) => format!("(neg {})", show(a)),
             Kind::Not(a) => format!("(not {})", show(a)),
-            Kind::Binary(op, a, b) => format!("({op:?} {} {})", show(a), show(b)),
+            Kind::Operators(a, rest) => {
+                rest.iter().fold(show(a), |left, (op, b)| format!("({op:?} {left} {})", show(b)))
+            }
             Kind::Chain(parts, ops) => format!("({ops:?} {})", join(parts)),
             Kind::In(a, members, negated) => {
                 let members = members.iter().map(|m| match m {

@@ -1,6 +1,6 @@
 //! Checked expressions as shared, flat lists of operations: every distinct subexpression exists once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::Settings;
 use crate::domain::Domain;
@@ -56,7 +56,7 @@ pub enum Comparison {
 }
 
 /// A truth value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// Always or never.
     Constant(bool),
@@ -76,14 +76,16 @@ pub enum Condition {
     Exact(ConditionId),
 }
 
-/// A comparison of sums of grid variables with coefficients ±1, decided in steps of the finest grid:
-/// `sum coefficient * round(x * 10^digits) compared with bound`, all integers.
+/// A comparison of sums of grids, whole numbers and lists with short decimals as coefficients, decided in whole numbers:
+/// `sum coefficient * round(x * 10^digits)` compared with `bound`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRow {
     /// Variable, its decimals' scale `10^d`, and the coefficient that brings it to the common scale.
     pub terms: Vec<(usize, f64, i64)>,
     /// What the sum is compared with.
     pub bound: i64,
+    /// What one step is worth in the constraint's own unit.
+    pub step: f64,
 }
 
 impl Number {
@@ -143,6 +145,16 @@ pub(crate) struct Program {
     /// Texts of the divisors.
     pub(crate) divisors: BTreeMap<NumberId, String>,
     known: BTreeMap<[u64; 4], NumberId>,
+    known_conditions: BTreeMap<Condition, ConditionId>,
+    /// How many operations lie within each other, by number and by condition.
+    depths: Vec<u32>,
+    condition_depths: Vec<u32>,
+    named: BTreeSet<NumberId>,
+    /// Of each condition made of others, how many conditions it is a part of.
+    uses: Vec<u32>,
+    /// Of each condition made of others that several conditions share, its place among them: it is judged once a point.
+    places: Vec<Option<u32>>,
+    n_shared: u32,
 }
 
 impl Program {
@@ -154,18 +166,90 @@ impl Program {
             return id;
         }
         let id = NumberId(u32::try_from(self.numbers.len()).expect("fewer than 2^32 operations"));
+        let depth = self.depth_of(&number);
+        self.depths.push(depth);
         self.numbers.push(number);
         self.known.insert(key, id);
         id
     }
 
+    /// Sums are walked in loops, so that they do not nest, except where one has a name.
+    fn depth_of(&self, number: &Number) -> u32 {
+        let mut deepest = 0;
+        number.operands(|id| deepest = deepest.max(self.depth(id)));
+        match *number {
+            Number::Constant(_) | Number::Variable(_) => 0,
+            Number::Add(..) | Number::Subtract(..) | Number::Negate(_) => deepest,
+            Number::If(c, a, b) => 1 + self.depth_of_condition(c).max(self.depth(a)).max(self.depth(b)),
+            _ => deepest + 1,
+        }
+    }
+
+    /// Notes that other expressions may refer to a number.
+    pub(crate) fn mark_named(&mut self, id: NumberId) {
+        let is_sum = matches!(self.get(id), Number::Add(..) | Number::Subtract(..) | Number::Negate(_));
+        if is_sum && self.named.insert(id) {
+            self.depths[id.0 as usize] += 1;
+        }
+    }
+
+    /// How many operations lie within each other in a number.
+    pub(crate) fn depth(&self, id: NumberId) -> u32 {
+        self.depths[id.0 as usize]
+    }
+
+    /// How many operations lie within each other in a condition.
+    pub(crate) fn depth_of_condition(&self, id: ConditionId) -> u32 {
+        self.condition_depths[id.0 as usize]
+    }
+
+    /// The place of a condition among those that several conditions share.
+    pub(crate) fn place(&self, id: ConditionId) -> Option<usize> {
+        self.places[id.0 as usize].map(|place| place as usize)
+    }
+
+    /// How many conditions are shared.
+    pub(crate) fn n_shared(&self) -> usize {
+        self.n_shared as usize
+    }
+
     /// Adds a condition.
     pub(crate) fn condition(&mut self, condition: Condition) -> ConditionId {
-        if let Some(i) = self.conditions.iter().position(|c| *c == condition) {
-            return ConditionId(i as u32);
+        if let Some(&id) = self.known_conditions.get(&condition) {
+            return id;
         }
         let id = ConditionId(u32::try_from(self.conditions.len()).expect("fewer than 2^32 conditions"));
-        self.conditions.push(condition);
+        let parts: &[ConditionId] = match &condition {
+            Condition::And(parts) | Condition::Or(parts) => parts,
+            Condition::Not(part) | Condition::Exact(part) => std::slice::from_ref(part),
+            Condition::Constant(_)
+            | Condition::Level(..)
+            | Condition::IsWhole(_)
+            | Condition::Compare(..) => &[],
+        };
+        let mut depth = match condition {
+            Condition::Compare(_, a, b) => self.depth(a).max(self.depth(b)),
+            Condition::IsWhole(a) => self.depth(a),
+            _ => 0,
+        };
+        for &part in parts {
+            depth = depth.max(self.depth_of_condition(part));
+            let at = part.0 as usize;
+            let is_made_of_others = matches!(
+                self.conditions[at],
+                Condition::And(_) | Condition::Or(_) | Condition::Not(_) | Condition::Exact(_)
+            );
+            self.uses[at] += u32::from(is_made_of_others);
+            if self.uses[at] == 2 && self.places[at].is_none() {
+                self.places[at] = Some(self.n_shared);
+                self.n_shared += 1;
+            }
+        }
+        self.condition_depths.push(depth + 1);
+        self.uses.push(0);
+        self.places.push(None);
+        self.conditions.push(condition.clone());
+        self.known_conditions.insert(condition, id);
         id
     }
 
@@ -219,69 +303,115 @@ impl Program {
         Number::Constant(value)
     }
 
-    /// The integer form of `a - b` compared with zero: coefficients ±1 over grid and integer variables, at least one grid.
+    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small whole rows
+    /// have none: f64 decides them exactly.
     fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
-        let mut terms: Vec<(usize, i64)> = Vec::new();
-        let mut constants = Vec::new();
-        self.unit_terms(a, 1, &mut terms, &mut constants)?;
-        self.unit_terms(b, -1, &mut terms, &mut constants)?;
-        terms.sort_unstable();
-        let distinct = terms.windows(2).all(|w| w[0].0 != w[1].0);
-        let digits_of = |variable: usize| match &domains[variable] {
-            Domain::Grid(grid) => Some(grid.numerators().2),
-            Domain::Integer { .. } => Some(0),
-            _ => None,
-        };
-        let mut digits = 0;
-        let mut has_grid = false;
-        for &(variable, _) in &terms {
-            digits = digits.max(digits_of(variable)?);
-            has_grid |= matches!(domains[variable], Domain::Grid(_));
+        let (terms, constant) = self.decimal_terms(a, b)?;
+        // Each term is a whole number of 10^-digits.
+        let mut digits = ONE_DIGITS - trailing_zeros(constant);
+        let mut parts = Vec::with_capacity(terms.len());
+        for (variable, coefficient) in terms {
+            let own = match &domains[variable] {
+                Domain::Grid(grid) => grid.numerators().2,
+                Domain::Integer { .. } => 0,
+                Domain::Discrete(values) => {
+                    values.iter().try_fold(0, |most, &value| Some(decimals(value)?.max(most)))?
+                }
+                Domain::Continuous { .. } | Domain::Categorical { .. } => return None,
+            };
+            digits = digits.max(own + ONE_DIGITS - trailing_zeros(coefficient));
+            parts.push((variable, own, coefficient));
         }
-        for &(value, _) in &constants {
-            digits = digits.max(decimals(value)?);
-        }
-        if !has_grid || !distinct || digits > 9 {
-            return None;
-        }
-        let scale = |d: u32| 10_i64.pow(digits - d);
-        let mut bound = 0_i64;
-        for (value, sign) in constants {
-            let d = decimals(value)?;
-            let numerator = (value * 10f64.powi(d as i32)).round();
-            (numerator.abs() < 9e8).then_some(())?;
-            bound = bound.checked_sub((numerator as i64).checked_mul(scale(d))?.checked_mul(sign)?)?;
-        }
-        let mut row = Vec::with_capacity(terms.len());
-        for (variable, sign) in terms {
-            let d = digits_of(variable)?;
+        // Numerators of products over 10^(digits + 12), cut to 10^digits.
+        let over = |value: i128, own: u32| Some(value.checked_mul(10_i128.checked_pow(digits - own)?)? / ONE);
+        let bound = -over(constant, 0)?;
+        let mut size = bound.checked_abs()?;
+        let mut row = Vec::with_capacity(parts.len());
+        for (variable, own, coefficient) in parts {
             let (lower, upper) = domains[variable].bounds();
-            (lower.abs().max(upper.abs()) * 10f64.powi(digits as i32) < 1e15).then_some(())?;
-            row.push((variable, 10f64.powi(d as i32), sign * scale(d)));
+            let scale = 10f64.powi(own as i32);
+            let largest = lower.abs().max(upper.abs()) * scale;
+            (largest < LARGEST_NUMERATOR).then_some(())?;
+            let coefficient = over(coefficient, own)?;
+            size = size.checked_add(coefficient.checked_abs()?.checked_mul(largest as i128 + 1)?)?;
+            row.push((variable, scale, i64::try_from(coefficient).ok()?));
         }
-        Some(GridRow { terms: row, bound })
+        let is_needed = digits > 0 || size >= SMALL;
+        (is_needed && !row.is_empty() && size < i128::from(i64::MAX)).then_some(())?;
+        Some(GridRow { terms: row, bound: i64::try_from(bound).ok()?, step: 10f64.powi(-(digits as i32)) })
     }
 
-    fn unit_terms(
-        &self,
-        id: NumberId,
-        sign: i64,
-        terms: &mut Vec<(usize, i64)>,
-        constants: &mut Vec<(f64, i64)>,
-    ) -> Option<()> {
-        let mut pending = vec![(id, sign)];
-        while let Some((id, sign)) = pending.pop() {
+    /// Variables and constant of `a - b`, coefficients as numerators over [`ONE`], merged; `None` when another operation or a number that is no short
+    /// decimal is in it.
+    fn decimal_terms(&self, a: NumberId, b: NumberId) -> Option<(Vec<(usize, i128)>, i128)> {
+        let (mut terms, mut constant) = (Vec::new(), 0_i128);
+        // Operands come before their users: from the last to the first, each is complete when it is reached.
+        let mut pending = BTreeMap::from([(a, ONE)]);
+        add_to(&mut pending, b, -ONE)?;
+        while let Some((id, factor)) = pending.pop_last() {
             match *self.get(id) {
-                Number::Constant(value) => constants.push((value, sign)),
-                Number::Variable(v) => terms.push((v, sign)),
-                Number::Negate(a) => pending.push((a, -sign)),
-                Number::Add(a, b) => pending.extend([(a, sign), (b, sign)]),
-                Number::Subtract(a, b) => pending.extend([(a, sign), (b, -sign)]),
+                Number::Constant(value) => {
+                    constant = constant.checked_add(times(factor, numerator(value)?)?)?;
+                }
+                Number::Variable(v) => terms.push((v, factor)),
+                Number::Negate(a) => add_to(&mut pending, a, -factor)?,
+                Number::Add(a, b) => {
+                    add_to(&mut pending, a, factor)?;
+                    add_to(&mut pending, b, factor)?;
+                }
+                Number::Subtract(a, b) => {
+                    add_to(&mut pending, a, factor)?;
+                    add_to(&mut pending, b, -factor)?;
+                }
+                Number::Multiply(a, b) => {
+                    let (value, other) = match (self.constant(a), self.constant(b)) {
+                        (Some(value), _) => (value, b),
+                        (_, Some(value)) => (value, a),
+                        _ => return None,
+                    };
+                    add_to(&mut pending, other, times(factor, numerator(value)?)?)?;
+                }
                 _ => return None,
             }
         }
-        Some(())
+        terms.retain(|&(_, factor)| factor != 0);
+        terms.sort_unstable();
+        Some((terms, constant))
     }
+}
+
+/// Coefficients are numerators over this.
+const ONE: i128 = 10_i128.pow(ONE_DIGITS);
+const ONE_DIGITS: u32 = 12;
+/// Beyond this a coordinate's numerator is no exact f64.
+const LARGEST_NUMERATOR: f64 = 1e15;
+/// Whole rows smaller than this are decided by f64: no tolerance reaches the next whole number.
+const SMALL: i128 = 500_000;
+
+/// Adds to a number's coefficient; `None` on overflow.
+fn add_to(sum: &mut BTreeMap<NumberId, i128>, id: NumberId, factor: i128) -> Option<()> {
+    let coefficient = sum.entry(id).or_insert(0);
+    *coefficient =
+        coefficient.checked_add(factor).filter(|c| c.checked_abs().is_some_and(|c| c < 1 << 100))?;
+    Some(())
+}
+
+/// A short decimal as a numerator over [`ONE`].
+fn numerator(value: f64) -> Option<i128> {
+    let digits = decimals(value)?;
+    let numerator = (value * 10f64.powi(digits as i32)).round();
+    (numerator.abs() < LARGEST_NUMERATOR).then(|| numerator as i128 * 10_i128.pow(ONE_DIGITS - digits))
+}
+
+/// The product of two numerators, when it has no more digits.
+fn times(a: i128, b: i128) -> Option<i128> {
+    let product = a.checked_mul(b)?;
+    (product % ONE == 0).then_some(product / ONE)
+}
+
+/// How many zeros end a numerator, at most those of [`ONE`].
+fn trailing_zeros(value: i128) -> u32 {
+    (1..=ONE_DIGITS).take_while(|&d| value % 10_i128.pow(d) == 0).count() as u32
 }
 
 /// Number of decimals of the shortest text of a number, when at most 9.

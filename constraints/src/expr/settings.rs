@@ -14,4 +14,9 @@ impl Settings {
     pub(crate) const JUDGE: Self = Self { inequality: 1e-6, equality: 1e-6, whole: 1e-6 };
     /// For conditions inside `if` and `active_if`.
     pub(crate) const EXACT: Self = Self { inequality: 0.0, equality: 0.0, whole: 1e-9 };
+
+    /// The same without tolerances of comparisons.
+    pub(crate) fn exact(self) -> Self {
+        Self { whole: self.whole, ..Self::EXACT }
+    }
 }

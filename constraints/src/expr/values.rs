@@ -1,5 +1,7 @@
 //! Exact evaluation at a point: the true model that every answer is checked against.
 
+use std::cell::Cell;
+
 use super::program::{Comparison, Condition, ConditionId, GridRow, Number, Program};
 use super::settings::Settings;
 
@@ -33,6 +35,11 @@ impl Verdict {
 pub(crate) struct Evaluation {
     numbers: Vec<f64>,
     point: Vec<f64>,
+    /// The settings of the last run.
+    settings: Option<Settings>,
+    /// Verdicts about the conditions that others share, for each: itself and its negation, with the run's tolerances and without. Walking a shared
+    /// condition once for each of its users would take time exponential in the depth.
+    shared: Vec<[Cell<Option<Verdict>>; 4]>,
 }
 
 impl Evaluation {
@@ -40,6 +47,9 @@ impl Evaluation {
     pub(crate) fn run(&mut self, program: &Program, x: &[f64], settings: Settings) {
         self.point.clear();
         self.point.extend_from_slice(x);
+        self.settings = Some(settings);
+        self.shared.clear();
+        self.shared.resize_with(program.n_shared(), Default::default);
         self.numbers.clear();
         self.numbers.reserve(program.numbers.len());
         for number in &program.numbers {
@@ -63,7 +73,7 @@ impl Evaluation {
 
     /// True or false without tolerances, or `None` where the condition is undefined.
     pub(crate) fn decided(&self, program: &Program, id: ConditionId, settings: Settings) -> Option<bool> {
-        let settings = Settings { whole: settings.whole, ..Settings::EXACT };
+        let settings = settings.exact();
         if self.verdict(program, id, false, settings).holds() {
             Some(true)
         } else if self.verdict(program, id, true, settings).holds() {
@@ -82,12 +92,26 @@ impl Evaluation {
         negated: bool,
         settings: Settings,
     ) -> Verdict {
+        let exact = settings == settings.exact();
+        let memory = program
+            .place(id)
+            .filter(|_| exact || self.settings == Some(settings))
+            .and_then(|place| Some(&self.shared.get(place)?[usize::from(negated) + 2 * usize::from(exact)]));
+        if let Some(verdict) = memory.and_then(Cell::get) {
+            return verdict;
+        }
+        let verdict = self.judge(program, id, negated, settings);
+        if let Some(memory) = memory {
+            memory.set(Some(verdict));
+        }
+        verdict
+    }
+
+    fn judge(&self, program: &Program, id: ConditionId, negated: bool, settings: Settings) -> Verdict {
         match program.get_condition(id) {
             Condition::Constant(value) => Verdict::of(*value != negated, f64::INFINITY),
             Condition::Not(inner) => self.verdict(program, *inner, !negated, settings),
-            Condition::Exact(inner) => {
-                self.verdict(program, *inner, negated, Settings { whole: settings.whole, ..Settings::EXACT })
-            }
+            Condition::Exact(inner) => self.verdict(program, *inner, negated, settings.exact()),
             Condition::Level(variable, set) => {
                 let level = self.point[*variable];
                 let inside = level >= 0.0 && set.contains(level as usize);
@@ -124,20 +148,18 @@ impl Evaluation {
         })
     }
 
-    /// `sum - bound` in steps of the finest grid, and that step; `None` when a coordinate is off its grid (a user's row).
-    fn steps(&self, row: &GridRow) -> Option<(i64, f64)> {
-        let mut sum = -row.bound;
-        let mut step = f64::INFINITY;
+    /// `sum - bound` in whole steps, and the step; `None` when a coordinate is off its grid (a user's row).
+    fn steps(&self, row: &GridRow) -> Option<(i128, f64)> {
+        let mut sum = -i128::from(row.bound);
         for &(variable, scale, coefficient) in &row.terms {
             let value = self.point[variable];
             let numerator = (value * scale).round();
-            if numerator / scale != value {
+            if numerator / scale != value || numerator.abs() >= 1e18 {
                 return None;
             }
-            sum += coefficient * numerator as i64;
-            step = step.min(1.0 / (scale * coefficient.unsigned_abs() as f64));
+            sum += i128::from(coefficient) * numerator as i128;
         }
-        Some((sum, step))
+        Some((sum, row.step))
     }
 }
 
@@ -151,7 +173,7 @@ pub(crate) fn negation(op: Comparison) -> (Comparison, bool) {
     }
 }
 
-fn in_steps(op: Comparison, difference: i64, step: f64) -> Verdict {
+fn in_steps(op: Comparison, difference: i128, step: f64) -> Verdict {
     let (holds, amount) = match op {
         Comparison::LessEqual => (difference <= 0, difference),
         Comparison::Less => (difference < 0, difference),

@@ -86,7 +86,7 @@ pub(super) fn measure(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &mut 
     for &r in s.roots {
         let root = &s.model.roots[r as usize];
         local.point.evaluate(s.model, root, x);
-        local.point.atoms(s.model, r, x, &|_| true, atoms);
+        local.point.atoms(s.model, r, &|_| true, atoms);
     }
     let mut total = 0.0;
     let n = s.columns.variables.len();
@@ -100,7 +100,7 @@ pub(super) fn measure(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &mut 
         let root = &s.model.roots[atom.root as usize];
         // Nodes of other roots may share values: evaluate again before differentiating.
         local.point.evaluate(s.model, root, x);
-        local.point.gradient(s.model, root, atom.node, x, &s.columns.of_variable, &mut gradient[..n]);
+        local.point.gradient(s.model, root, atom.node, &s.columns.of_variable, &mut gradient[..n]);
         let mut norm = 0.0;
         let mut scale = 0.0;
         for (j, &v) in s.columns.variables.iter().enumerate() {
@@ -136,7 +136,7 @@ pub(super) fn linearise(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &[A
             local.point.evaluate(s.model, root, x);
             evaluated = Some(atom.root);
         }
-        local.point.gradient(s.model, root, atom.node, x, &s.columns.of_variable, gradient);
+        local.point.gradient(s.model, root, atom.node, &s.columns.of_variable, gradient);
     }
     local.gradients = gradients;
 }

@@ -9,6 +9,10 @@ use crate::model::{Model, NodeId, Operation, Root, Step, Truth, TruthId};
 pub(crate) struct Point {
     values: Vec<f64>,
     adjoints: Vec<f64>,
+    /// By how much each truth fails, 0 when it holds.
+    violations: Vec<f64>,
+    /// Truths that the present call of [`Point::atoms`] has been at.
+    visited: Vec<bool>,
 }
 
 /// A comparison that should hold at the point: `value <= 0`, or `value == 0`.
@@ -39,6 +43,8 @@ impl Point {
     pub(crate) fn reset(&mut self, model: &Model) {
         self.values.resize(model.operations.len(), 0.0);
         self.adjoints.resize(model.operations.len(), 0.0);
+        self.violations.resize(model.truths.len(), 0.0);
+        self.visited.resize(model.truths.len(), false);
         for (i, operation) in model.operations.iter().enumerate() {
             if let Operation::Constant(v) = operation {
                 self.values[i] = *v;
@@ -58,8 +64,9 @@ impl Point {
             }
         }
         for &step in &root.steps {
-            if let Step::Number(node) = step {
-                self.values[node.index()] = self.operate(model, node, x);
+            match step {
+                Step::Number(node) => self.values[node.index()] = self.operate(model, node, x),
+                Step::Truth(truth) => self.violations[truth.index()] = self.failure(model, truth, x),
             }
         }
     }
@@ -78,7 +85,7 @@ impl Point {
             Operation::Apply(function, a) => function.limit(value(a)),
             Operation::Extreme(extreme, a, b) => extreme.of_defined(value(a), value(b)),
             Operation::If { yes, a, b, .. } => {
-                if self.violation(model, *yes, x) <= 0.0 {
+                if self.violation(*yes) <= 0.0 {
                     value(a)
                 } else {
                     value(b)
@@ -88,8 +95,12 @@ impl Point {
         }
     }
 
-    /// By how much a truth fails, 0 when it holds.
-    pub(crate) fn violation(&self, model: &Model, truth: TruthId, x: &[f64]) -> f64 {
+    /// By how much a truth of the root evaluated last fails, 0 when it holds.
+    pub(crate) fn violation(&self, truth: TruthId) -> f64 {
+        self.violations[truth.index()]
+    }
+
+    fn failure(&self, model: &Model, truth: TruthId, x: &[f64]) -> f64 {
         match model.truth(truth) {
             Truth::Constant(value) => {
                 if *value {
@@ -123,32 +134,39 @@ impl Point {
                     }
                 }
             }
-            Truth::And(parts) => parts.iter().fold(0.0, |m, &p| self.violation(model, p, x).max(m)),
-            Truth::Or(parts) => parts.iter().fold(f64::INFINITY, |m, &p| self.violation(model, p, x).min(m)),
+            Truth::And(parts) => parts.iter().fold(0.0, |m, &p| self.violation(p).max(m)),
+            Truth::Or(parts) => parts.iter().fold(f64::INFINITY, |m, &p| self.violation(p).min(m)),
         }
     }
 
-    /// The comparisons to satisfy at `x`: of a disjunction, the part that fails least among those `possible`.
+    /// The comparisons to satisfy at the point of the last evaluation: of a disjunction, the part that fails least among those `possible`.
     pub(crate) fn atoms(
-        &self,
+        &mut self,
         model: &Model,
         root: u32,
-        x: &[f64],
         possible: &impl Fn(TruthId) -> bool,
         out: &mut Vec<Atom>,
     ) {
-        self.collect(model, root, model.roots[root as usize].truth, x, possible, out);
+        let stated = &model.roots[root as usize];
+        for &step in &stated.steps {
+            if let Step::Truth(truth) = step {
+                self.visited[truth.index()] = false;
+            }
+        }
+        self.collect(model, root, stated.truth, possible, out);
     }
 
     fn collect(
-        &self,
+        &mut self,
         model: &Model,
         root: u32,
         truth: TruthId,
-        x: &[f64],
         possible: &impl Fn(TruthId) -> bool,
         out: &mut Vec<Atom>,
     ) {
+        if std::mem::replace(&mut self.visited[truth.index()], true) {
+            return;
+        }
         match model.truth(truth) {
             Truth::Compare { op, difference, .. } => {
                 let equality = *op == Comparison::Equal;
@@ -162,15 +180,15 @@ impl Point {
                     out.push(Atom { node: *node, root, equality: true, value: value - value.round() });
                 }
             }
-            Truth::And(parts) => parts.iter().for_each(|&p| self.collect(model, root, p, x, possible, out)),
+            Truth::And(parts) => parts.iter().for_each(|&p| self.collect(model, root, p, possible, out)),
             Truth::Or(parts) => {
                 let least = parts
                     .iter()
                     .filter(|&&p| possible(p))
-                    .map(|&p| (self.violation(model, p, x), p))
+                    .map(|&p| (self.violation(p), p))
                     .min_by(|a, b| a.0.total_cmp(&b.0));
                 if let Some((_, part)) = least {
-                    self.collect(model, root, part, x, possible, out);
+                    self.collect(model, root, part, possible, out);
                 }
             }
             Truth::Constant(_) | Truth::Level(..) => {}
@@ -183,7 +201,6 @@ impl Point {
         model: &Model,
         root: &Root,
         node: NodeId,
-        x: &[f64],
         column_of: &[Option<u32>],
         gradient: &mut [f64],
     ) {
@@ -202,7 +219,7 @@ impl Point {
             let Step::Number(n) = step else { continue };
             let adjoint = self.adjoints[n.index()];
             if adjoint != 0.0 {
-                self.push_back(model, n, adjoint, x);
+                self.push_back(model, n, adjoint);
             }
         }
         gradient.fill(0.0);
@@ -213,7 +230,7 @@ impl Point {
         }
     }
 
-    fn push_back(&mut self, model: &Model, node: NodeId, adjoint: f64, x: &[f64]) {
+    fn push_back(&mut self, model: &Model, node: NodeId, adjoint: f64) {
         let own = self.value(node);
         match model.operation(node) {
             Operation::Constant(_) | Operation::Variable(_) => {}
@@ -242,7 +259,7 @@ impl Point {
             // Steps have no slope; the trend is what a search direction can use.
             Operation::Whole(a) => self.adjoints[a.index()] += adjoint,
             Operation::If { yes, a, b, .. } => {
-                let chosen = if self.violation(model, *yes, x) <= 0.0 { a } else { b };
+                let chosen = if self.violation(*yes) <= 0.0 { a } else { b };
                 self.adjoints[chosen.index()] += adjoint;
             }
         }

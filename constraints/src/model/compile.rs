@@ -2,7 +2,7 @@
 
 mod truths;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::equations::find_lattices;
 use super::graph::{Divisor, Linear, Model, NodeId, Operation, Piece, Root, Step, Term, Truth, TruthId};
@@ -12,6 +12,7 @@ use crate::domain::Domain;
 use crate::expr::{Condition, ConditionId, Number, NumberId, Program, Settings};
 use crate::function::Function;
 use crate::interval::Interval;
+use crate::level_set::LevelSet;
 use crate::propagate::State;
 
 /// Tolerance of equalities in what is printed, relative to `max(1, |lhs|, |rhs|)`.
@@ -26,6 +27,9 @@ pub(crate) fn equality_slack(magnitude: f64) -> f64 {
 /// Whole values are trusted to be exact below this.
 const EXACT_BELOW: f64 = 4_503_599_627_370_496.0;
 
+/// Numbers that no other truth has, and the levels of a test of a category.
+type TruthKey = (Vec<u64>, Option<LevelSet>);
+
 struct Compiler<'a> {
     program: &'a Program,
     domains: &'a [Domain],
@@ -36,6 +40,11 @@ struct Compiler<'a> {
     forms: BTreeMap<NumberId, LinearForm>,
     shared: Vec<bool>,
     truths: BTreeMap<(ConditionId, bool, bool), TruthId>,
+    /// The truths so far, to find equal ones.
+    known_truths: BTreeMap<TruthKey, TruthId>,
+    /// Pieces that were split, and truths that are roots.
+    split: BTreeSet<(ConditionId, bool, bool)>,
+    rooted: BTreeSet<TruthId>,
     whole: Vec<bool>,
     state: State,
 }
@@ -50,6 +59,9 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
         forms: BTreeMap::new(),
         shared: shared(program),
         truths: BTreeMap::new(),
+        known_truths: BTreeMap::new(),
+        split: BTreeSet::new(),
+        rooted: BTreeSet::new(),
         whole: vec![false; program.numbers.len()],
         state: State::new(domains),
     };
@@ -87,6 +99,9 @@ impl Compiler<'_> {
     /// Splits conjunctions, so that each root can be checked, and finished with, on its own.
     fn split(&mut self, piece: Piece) {
         let Piece { condition, negated, exact } = piece;
+        if !self.split.insert((condition, negated, exact)) {
+            return;
+        }
         let program = self.program;
         match program.get_condition(condition) {
             Condition::Not(inner) => self.split(Piece { condition: *inner, negated: !negated, exact }),
@@ -99,8 +114,7 @@ impl Compiler<'_> {
             }
             _ => {
                 let truth = self.truth(condition, negated, exact);
-                let known = self.model.roots.iter().any(|r| r.truth == truth);
-                if !known && *self.model.truth(truth) != Truth::Constant(true) {
+                if *self.model.truth(truth) != Truth::Constant(true) && self.rooted.insert(truth) {
                     let (steps, variables) = (Vec::new(), Vec::new());
                     self.model.roots.push(Root { truth, piece, steps, variables });
                 }
@@ -113,7 +127,11 @@ impl Compiler<'_> {
         let program = self.program;
         let mut numbers = Vec::new();
         let mut conditions = vec![(piece.condition, piece.negated)];
+        let mut looked_at = BTreeSet::new();
         while let Some((id, negated)) = conditions.pop() {
+            if !looked_at.insert((id, negated)) {
+                continue;
+            }
             match program.get_condition(id) {
                 Condition::Not(inner) => conditions.push((*inner, !negated)),
                 Condition::Exact(inner) => conditions.push((*inner, negated)),
@@ -245,7 +263,7 @@ impl Compiler<'_> {
             magnitude,
         }));
         let last = self.model.terms.len() as u32;
-        let slack = f64::from(2 * form.operations) * f64::EPSILON;
+        let slack = 2.0 * f64::from(form.operations) * f64::EPSILON;
         let operations = self.model.operations.len();
         let linear = Linear {
             first,
@@ -287,11 +305,11 @@ impl Compiler<'_> {
             match *self.program.get(part) {
                 Number::Add(a, b) => {
                     pending.extend([(b, factor), (a, factor)]);
-                    sum.operations += 1;
+                    sum.count(1);
                 }
                 Number::Subtract(a, b) => {
                     pending.extend([(b, -factor), (a, factor)]);
-                    sum.operations += 1;
+                    sum.count(1);
                 }
                 Number::Negate(a) => pending.push((a, -factor)),
                 _ => {
@@ -368,13 +386,13 @@ impl Compiler<'_> {
             let Some(factor) = other.as_constant() else { continue };
             let scaled = form.scaled(factor);
             if scaled.is_finite() {
-                return scaled.rounded(1 + other.operations);
+                return scaled.rounded(other.operations.saturating_add(1));
             }
             // An overflow of the coefficients need not be one of the values.
             let (node, factor) = (self.node_of(form), self.operation(Operation::Constant(factor)));
             return LinearForm::node(self.operation(Operation::Product(node.min(factor), node.max(factor))));
         }
-        let operations = first.operations + second.operations + 1;
+        let operations = first.operations.saturating_add(second.operations).saturating_add(1);
         let (node_a, factor_a) = self.factored(&first);
         let (node_b, factor_b) = self.factored(&second);
         let node = if node_a == node_b {
@@ -386,7 +404,7 @@ impl Compiler<'_> {
         if factor == 1.0 {
             return LinearForm::node(node);
         }
-        LinearForm::node(node).scaled(factor).rounded(operations + 1)
+        LinearForm::node(node).scaled(factor).rounded(operations.saturating_add(1))
     }
 
     /// Node and constant factor.
@@ -407,7 +425,7 @@ impl Compiler<'_> {
             let (node, divisor) = (self.node_of(&above), self.operation(Operation::Constant(divisor)));
             return LinearForm::node(self.operation(Operation::Quotient(node, divisor)));
         }
-        let operations = above.operations + below.operations + 1;
+        let operations = above.operations.saturating_add(below.operations).saturating_add(3);
         let (divisor, scale) = self.factored(&below);
         // (rest + q d) / d = rest / d + q: the divisor's own term is not evaluated twice.
         let own = above.take(divisor);
@@ -419,22 +437,22 @@ impl Compiler<'_> {
             let nothing = self.operation(Operation::Constant(0.0));
             let zero = self.operation(Operation::Quotient(nothing, divisor));
             form.add(&LinearForm::node(zero), 1.0);
-            return form.rounded(operations + 2);
+            return form.rounded(operations);
         }
-        above.operations = operations;
+        above.operations = operations - 2;
         let (numerator, factor) = self.factored(&above);
         let node = self.operation(Operation::Quotient(numerator, divisor));
         let mut form = LinearForm::node(node);
         if factor != scale {
-            form = form.scaled(factor / scale).rounded(operations + 2);
+            form = form.scaled(factor / scale).rounded(operations);
         } else if factor != 1.0 {
-            form = form.rounded(operations + 2);
+            form = form.rounded(operations);
         }
         if let Some((q, magnitude)) = own {
             let mut constant = LinearForm::constant(q / scale);
             constant.constant_magnitude = magnitude / scale.abs();
             form.add(&constant, 1.0);
-            form = form.rounded(operations + 2);
+            form = form.rounded(operations);
         }
         form
     }
@@ -460,7 +478,7 @@ impl Compiler<'_> {
             LinearForm::node(power)
         } else {
             // A relative error of the base is multiplied by the exponent.
-            let rounds = (operations + 3).saturating_mul(exponent.abs().min(1e6) as u32 + 1);
+            let rounds = operations.saturating_add(3).saturating_mul(exponent.abs().min(1e6) as u32 + 1);
             LinearForm::node(power).scaled(scale).rounded(rounds)
         }
     }

@@ -54,13 +54,19 @@ impl LinearForm {
         operations += u32::from(other.constant_magnitude != 0.0 && self.constant_magnitude != 0.0);
         self.constant += factor * other.constant;
         self.constant_magnitude += factor.abs() * other.constant_magnitude;
-        self.operations += other.operations + operations + if factor.abs() == 1.0 { 0 } else { 2 };
+        self.count(other.operations);
+        self.count(operations + if factor.abs() == 1.0 { 0 } else { 2 });
     }
 
     /// Counts `n` rounded operations of the text.
     pub(super) fn rounded(mut self, n: u32) -> Self {
-        self.operations += n;
+        self.count(n);
         self
+    }
+
+    /// Counts `n` rounded operations.
+    pub(super) fn count(&mut self, n: u32) {
+        self.operations = self.operations.saturating_add(n);
     }
 
     /// Multiplies by a constant.

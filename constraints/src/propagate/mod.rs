@@ -11,6 +11,7 @@ use super::model::{Model, Step, TruthId};
 use crate::domain::Domain;
 use crate::interval::Interval;
 use crate::level_set::LevelSet;
+use crate::limits::Limits;
 use crate::region::{Range, Region};
 
 /// A continuous variable's range must lose this share for the constraints that read it to be revised again, and as much more each time
@@ -19,6 +20,8 @@ const WORTHWHILE: f64 = 0.05;
 const PATIENCE: f64 = 2.0;
 /// Largest number of revisions, per constraint: slow convergence is left to the search.
 const REVISIONS: usize = 30;
+/// How often the clock is looked at.
+const REVISIONS_AT_A_TIME: usize = 256;
 
 /// Reusable memory of [`Constraints::contract`](crate::Constraints::contract): one for each thread of a search. After the first call nothing is allocated.
 ///
@@ -90,7 +93,7 @@ impl Propagator {
                 }
             }
         }
-        let feasible = self.run(model, domains).is_ok();
+        let feasible = self.run(model, domains, &Limits::default()).is_ok();
         if feasible {
             self.store(model, region);
         }
@@ -112,7 +115,7 @@ impl Propagator {
         self.clear_queue();
         self.enqueue(root as usize);
         self.assumed = Some((root, alternative));
-        let feasible = self.run(model, domains).is_ok();
+        let feasible = self.run(model, domains, &Limits::default()).is_ok();
         self.assumed = None;
         if feasible {
             self.store(model, region);
@@ -221,8 +224,8 @@ impl Propagator {
         }
     }
 
-    /// Revises queued constraints until nothing worthwhile changes.
-    pub(super) fn run(&mut self, model: &Model, domains: &[Domain]) -> Result<(), Conflict> {
+    /// Revises queued constraints until nothing worthwhile changes, or the time is over: what was found until then stays true.
+    pub(super) fn run(&mut self, model: &Model, domains: &[Domain], limits: &Limits) -> Result<(), Conflict> {
         let n = model.roots.len().max(1);
         let mut left = REVISIONS * n;
         let growth = WORTHWHILE / (PATIENCE * n as f64);
@@ -232,7 +235,8 @@ impl Propagator {
             let outcome = self.revise(model, domains, root);
             left -= 1;
             self.worthwhile += growth;
-            if outcome.is_err() || left == 0 {
+            let is_over = left.is_multiple_of(REVISIONS_AT_A_TIME) && limits.must_stop();
+            if outcome.is_err() || left == 0 || is_over {
                 self.clear_queue();
                 return outcome;
             }

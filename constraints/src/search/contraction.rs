@@ -48,7 +48,7 @@ impl Search<'_> {
         let mut relaxed = None;
         for pass in 0..PASSES {
             self.ball(task, region, goal)?;
-            self.work.propagator.run(model, self.domains).ok()?;
+            self.work.propagator.run(model, self.domains, &self.limits).ok()?;
             self.work.propagator.store(model, region);
             if pass == 0
                 && self.decide

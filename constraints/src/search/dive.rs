@@ -190,7 +190,7 @@ impl Search<'_> {
             let Some(parts) = self.open_disjunction(region, r) else { continue };
             self.work.local.point.evaluate(self.model, &self.model.roots[r as usize], &x);
             let mut order: Vec<(f64, TruthId)> =
-                parts.iter().map(|&p| (self.work.local.point.violation(self.model, p, &x), p)).collect();
+                parts.iter().map(|&p| (self.work.local.point.violation(p), p)).collect();
             order.sort_by(|a, b| a.0.total_cmp(&b.0));
             for (_, part) in order {
                 if *budget == 0 {

@@ -5,7 +5,7 @@ use super::task::{Search, Task};
 use super::workspace::Pass;
 use crate::expr::Comparison;
 use crate::interval::Interval;
-use crate::model::{NodeId, Operation, Slack, Truth, TruthId};
+use crate::model::{NodeId, Operation, Slack, Step, Truth, TruthId};
 use crate::propagate::{CAN_FALSE, CAN_TRUE};
 use crate::qp::Status;
 use crate::region::{Range, Region};
@@ -17,6 +17,8 @@ const ROUNDS: usize = 3;
 const PAYS: f64 = 0.3;
 /// Coefficients whose whole range is below this share of the row are rounding noise.
 const NOISE: f64 = 1e-11;
+/// How often the clock is looked at.
+const ATOMS_AT_A_TIME: usize = 64;
 /// Ranges narrower than this, relative to their size, are constants: a column of nothing but rounding would decide.
 const NARROW: f64 = 1e-12;
 
@@ -43,6 +45,7 @@ impl Search<'_> {
             }
         }
         let (mut active, mut live, mut logical) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = vec![None; model.truths.len()];
         for &r in &task.roots {
             let root = &model.roots[r as usize];
             let defined = self.work.natural.evaluate(model, &root.steps);
@@ -51,15 +54,35 @@ impl Search<'_> {
             }
             live.push(r);
             self.work.propagator.refresh(model, r as usize);
-            if !self.collect(r, root.truth, &mut active) {
+            for &step in &root.steps {
+                if let Step::Truth(truth) = step {
+                    seen[truth.index()] = None;
+                }
+            }
+            if !self.collect(r, root.truth, &mut seen, &mut active) {
                 logical.push(r);
             }
         }
         (active, live, logical)
     }
 
-    /// Adds the comparisons that must hold for a truth to hold; false when a disjunction is undecided.
-    fn collect(&self, root: u32, truth: TruthId, out: &mut Vec<Active>) -> bool {
+    /// Adds the comparisons that must hold for a truth to hold; false when a disjunction is undecided. `seen`: what it said about the root's truths so far.
+    fn collect(&self, root: u32, truth: TruthId, seen: &mut [Option<bool>], out: &mut Vec<Active>) -> bool {
+        if let Some(said) = seen[truth.index()] {
+            return said;
+        }
+        let decided = self.collect_parts(root, truth, seen, out);
+        seen[truth.index()] = Some(decided);
+        decided
+    }
+
+    fn collect_parts(
+        &self,
+        root: u32,
+        truth: TruthId,
+        seen: &mut [Option<bool>],
+        out: &mut Vec<Active>,
+    ) -> bool {
         let model = self.model;
         match model.truth(truth) {
             Truth::Compare { op, difference, slack } => {
@@ -72,7 +95,7 @@ impl Search<'_> {
             }
             Truth::And(parts) => {
                 // All of them, whatever the first says.
-                let undecided = parts.iter().filter(|&&p| !self.collect(root, p, out)).count();
+                let undecided = parts.iter().filter(|&&p| !self.collect(root, p, seen, out)).count();
                 undecided == 0
             }
             Truth::Or(parts) => {
@@ -82,7 +105,7 @@ impl Search<'_> {
                     .filter(|p| self.work.propagator.state.truths[p.index()] & CAN_TRUE != 0)
                     .collect();
                 match possible[..] {
-                    [only] => self.collect(root, only, out),
+                    [only] => self.collect(root, only, seen, out),
                     _ => false,
                 }
             }
@@ -229,9 +252,13 @@ impl Search<'_> {
         let mut added = false;
         self.work.estimates.start(model, &self.work.propagator.state, &self.work.columns);
         let mut built = None;
-        for atom in active {
+        for (i, atom) in active.iter().enumerate() {
             if atom.affine && !affine {
                 continue;
+            }
+            // Rows that are left out only loosen the relaxation.
+            if i % ATOMS_AT_A_TIME == ATOMS_AT_A_TIME - 1 && self.limits.must_stop() {
+                break;
             }
             let work = &mut *self.work;
             if built != Some(atom.root) {

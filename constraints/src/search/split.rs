@@ -78,14 +78,14 @@ impl Search<'_> {
             let point = &mut self.work.local.point;
             point.evaluate(model, root, x);
             atoms.clear();
-            point.atoms(model, r, x, &|_| true, &mut atoms);
+            point.atoms(model, r, &|_| true, &mut atoms);
             let mut gradient = vec![0.0; numeric.len()];
             for atom in &atoms {
                 let excess = atom.excess();
                 if excess == 0.0 {
                     continue;
                 }
-                point.gradient(model, root, atom.node, x, &columns, &mut gradient);
+                point.gradient(model, root, atom.node, &columns, &mut gradient);
                 let norm: f64 = numeric
                     .iter()
                     .enumerate()

@@ -1,5 +1,8 @@
 //! Constraints over a box by forward evaluation alone: what each operation can yield, and whether a constraint fails at every point.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
 use leafgp_constraints::statement::{
     Comparison, Condition, ConditionId, GridRow, Number, NumberId, Statement,
 };
@@ -32,17 +35,29 @@ pub(crate) struct Forward<'a> {
     pub(super) rows: Vec<Row>,
     /// The operations that rows need, ascending.
     pub(super) row_numbers: Vec<u32>,
+    /// Of each condition that several conditions share, its place among them.
+    places: Vec<Option<usize>>,
+    n_shared: usize,
 }
+
+/// What is known over a box of the conditions that others share: each, and its negation, with tolerances and without. Walking a shared condition once for
+/// each of its users would take time exponential in the depth.
+pub(super) type Shared = Vec<[Cell<Option<bool>>; 4]>;
 
 impl<'a> Forward<'a> {
     pub(crate) fn new(statement: Statement<'a>) -> Self {
-        let mut forward = Self { statement, roots: Vec::new(), rows: Vec::new(), row_numbers: Vec::new() };
+        let places = places_of_shared(statement.conditions);
+        let n_shared = places.iter().flatten().count();
+        let (roots, rows, row_numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut forward = Self { statement, roots, rows, row_numbers, places, n_shared };
+        let mut seen = BTreeSet::new();
         for &condition in statement.roots {
             let mut need = Need::of(&statement);
             need.condition(condition);
             let (numbers, variables) = need.lists();
             forward.roots.push(Root { condition, numbers, variables });
-            forward.collect(condition, false, EQUALITY);
+            forward.collect(condition, false, EQUALITY, &mut seen);
+            seen.clear();
         }
         let mut need = Need::of(&statement);
         for row in &forward.rows {
@@ -53,13 +68,26 @@ impl<'a> Forward<'a> {
         forward
     }
 
-    /// The comparisons that hold wherever the condition (or its negation) does, in order.
-    fn collect(&mut self, id: ConditionId, negated: bool, equality: f64) {
+    /// The comparisons that hold wherever the condition (or its negation) does, in order. A part that the same constraint has shown before is left out.
+    fn collect(
+        &mut self,
+        id: ConditionId,
+        negated: bool,
+        equality: f64,
+        seen: &mut BTreeSet<(ConditionId, bool, bool)>,
+    ) {
+        if !seen.insert((id, negated, equality == 0.0)) {
+            return;
+        }
         match &self.statement.conditions[id.0 as usize] {
-            Condition::Not(inner) => self.collect(*inner, !negated, equality),
-            Condition::Exact(inner) => self.collect(*inner, negated, 0.0),
-            Condition::And(parts) if !negated => parts.iter().for_each(|&p| self.collect(p, false, equality)),
-            Condition::Or(parts) if negated => parts.iter().for_each(|&p| self.collect(p, true, equality)),
+            Condition::Not(inner) => self.collect(*inner, !negated, equality, seen),
+            Condition::Exact(inner) => self.collect(*inner, negated, 0.0, seen),
+            Condition::And(parts) if !negated => {
+                parts.iter().for_each(|&p| self.collect(p, false, equality, seen));
+            }
+            Condition::Or(parts) if negated => {
+                parts.iter().for_each(|&p| self.collect(p, true, equality, seen));
+            }
             Condition::Compare(op, a, b) => {
                 let (op, swapped) = if negated { negation(*op) } else { (*op, false) };
                 let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
@@ -105,13 +133,19 @@ impl<'a> Forward<'a> {
     pub(crate) fn fails(&self, root: usize, region: &Region) -> bool {
         let root = &self.roots[root];
         let mut values = vec![Values::ANY; self.statement.numbers.len()];
+        let shared = self.shared();
         for &k in &root.numbers {
-            values[k as usize] = self.values(k, region, &values);
+            values[k as usize] = self.values(k, region, &values, &shared);
         }
-        !self.possible(root.condition, false, EQUALITY, region, &values)
+        !self.possible(root.condition, false, EQUALITY, region, &values, &shared)
     }
 
-    pub(super) fn values(&self, k: u32, region: &Region, known: &[Values]) -> Values {
+    /// Nothing known yet.
+    pub(super) fn shared(&self) -> Shared {
+        vec![<[Cell<Option<bool>>; 4]>::default(); self.n_shared]
+    }
+
+    pub(super) fn values(&self, k: u32, region: &Region, known: &[Values], shared: &Shared) -> Values {
         let of = |id: NumberId| known[id.0 as usize];
         let number = &self.statement.numbers[k as usize];
         match *number {
@@ -121,8 +155,8 @@ impl<'a> Forward<'a> {
             Number::Power(a, exponent) if !of(a).is_none() || exponent == 0.0 => of(a).power(exponent),
             Number::Exponential(base, a) if !of(a).is_none() || base == 1.0 => of(a).exponential(base),
             Number::If(c, a, b) => {
-                let yes = self.possible(c, false, 0.0, region, known);
-                let no = self.possible(c, true, 0.0, region, known);
+                let yes = self.possible(c, false, 0.0, region, known, shared);
+                let no = self.possible(c, true, 0.0, region, known, shared);
                 let a = if yes { of(a) } else { Values::NONE };
                 if no { a.hull(of(b)) } else { a }
             }
@@ -161,12 +195,34 @@ impl<'a> Forward<'a> {
         equality: f64,
         region: &Region,
         known: &[Values],
+        shared: &Shared,
     ) -> bool {
-        let part = |&p: &ConditionId| self.possible(p, negated, equality, region, known);
+        let state = usize::from(negated) + 2 * usize::from(equality == 0.0);
+        let memory = self.places[id.0 as usize].map(|place| &shared[place][state]);
+        if let Some(said) = memory.and_then(Cell::get) {
+            return said;
+        }
+        let possible = self.judge(id, negated, equality, region, known, shared);
+        if let Some(memory) = memory {
+            memory.set(Some(possible));
+        }
+        possible
+    }
+
+    fn judge(
+        &self,
+        id: ConditionId,
+        negated: bool,
+        equality: f64,
+        region: &Region,
+        known: &[Values],
+        shared: &Shared,
+    ) -> bool {
+        let part = |&p: &ConditionId| self.possible(p, negated, equality, region, known, shared);
         match &self.statement.conditions[id.0 as usize] {
             Condition::Constant(value) => *value != negated,
-            Condition::Not(inner) => self.possible(*inner, !negated, equality, region, known),
-            Condition::Exact(inner) => self.possible(*inner, negated, 0.0, region, known),
+            Condition::Not(inner) => self.possible(*inner, !negated, equality, region, known, shared),
+            Condition::Exact(inner) => self.possible(*inner, negated, 0.0, region, known, shared),
             Condition::Level(variable, set) => match &region.0[*variable] {
                 Range::Levels(kept) => {
                     (0..kept.capacity()).any(|level| kept.contains(level) && set.contains(level) != negated)
@@ -211,6 +267,31 @@ impl<'a> Forward<'a> {
             Condition::And(parts) | Condition::Or(parts) => parts.iter().any(part),
         }
     }
+}
+
+/// Of each condition that several conditions have as a part, its place among them.
+fn places_of_shared(conditions: &[Condition]) -> Vec<Option<usize>> {
+    let mut uses = vec![0_u32; conditions.len()];
+    for condition in conditions {
+        match condition {
+            Condition::And(parts) | Condition::Or(parts) => {
+                parts.iter().for_each(|p| uses[p.0 as usize] += 1);
+            }
+            Condition::Not(part) | Condition::Exact(part) => uses[part.0 as usize] += 1,
+            Condition::Constant(_)
+            | Condition::Compare(..)
+            | Condition::Level(..)
+            | Condition::IsWhole(_) => {}
+        }
+    }
+    let mut n = 0;
+    let place = |&uses: &u32| {
+        (uses > 1).then(|| {
+            n += 1;
+            n - 1
+        })
+    };
+    uses.iter().map(place).collect()
 }
 
 /// The negated comparison, and whether its operands change sides.

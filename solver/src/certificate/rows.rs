@@ -30,8 +30,9 @@ impl Forward<'_> {
     pub(crate) fn row_forms(&self, region: &Region) -> Vec<Option<RowForm>> {
         let n_numbers = self.statement.numbers.len();
         let (mut values, mut forms) = (vec![Values::ANY; n_numbers], vec![None; n_numbers]);
+        let shared = self.shared();
         for &k in &self.row_numbers {
-            let natural = self.values(k, region, &values);
+            let natural = self.values(k, region, &values, &shared);
             let form = if natural.is_none() { None } else { self.form(k, region, natural, &values, &forms) };
             values[k as usize] = natural;
             if let Some(form) = form {

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Compiler, EQUALITY, equality_slack};
+use super::{Compiler, EQUALITY, TruthKey, equality_slack};
 use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, negation};
 use crate::model::linear::LinearForm;
 use crate::model::{NodeId, Slack, Truth, TruthId};
@@ -38,9 +38,11 @@ impl Compiler<'_> {
                 self.connective(parts, conjunction, negated, exact)
             }
         };
-        let found = self.model.truths.iter().position(|t| *t == truth);
-        let result = TruthId(found.unwrap_or(self.model.truths.len()) as u32);
+        let key = key(&truth);
+        let found = self.known_truths.get(&key).copied();
+        let result = found.unwrap_or(TruthId(self.model.truths.len() as u32));
         if found.is_none() {
+            self.known_truths.insert(key, result);
             self.model.truths.push(truth);
             self.state.truths.push(0);
             self.state.truths[result.index()] = self.state.forward_truth(&self.model, result);
@@ -118,5 +120,24 @@ impl Compiler<'_> {
             return Slack::Fixed(equality_slack(largest));
         }
         Slack::Relative(a, b)
+    }
+}
+
+fn key(truth: &Truth) -> TruthKey {
+    let parts =
+        |kind: u64, parts: &[TruthId]| [kind].into_iter().chain(parts.iter().map(|p| p.0.into())).collect();
+    match truth {
+        Truth::Constant(value) => (vec![0, u64::from(*value)], None),
+        Truth::Compare { op, difference, slack } => {
+            let (a, b) = match slack {
+                Slack::Fixed(value) => (u64::MAX, value.to_bits()),
+                Slack::Relative(a, b) => (a.0.into(), b.0.into()),
+            };
+            (vec![1, *op as u64, difference.0.into(), a, b], None)
+        }
+        Truth::Level(variable, set) => (vec![2, *variable as u64], Some(set.clone())),
+        Truth::Integral(node) => (vec![3, node.0.into()], None),
+        Truth::And(children) => (parts(4, children), None),
+        Truth::Or(children) => (parts(5, children), None),
     }
 }
