@@ -105,9 +105,10 @@ fn at(domains: &[Domain], x: &[f64]) -> Region {
 /// Numbers of every operation of a root.
 fn numbers(forward: &Forward<'_>, region: &Region) -> Vec<Values> {
     let mut values = vec![Values::ANY; forward.statement.numbers.len()];
+    let shared = forward.shared();
     for root in &forward.roots {
         for &k in &root.numbers {
-            values[k as usize] = forward.values(k, region, &values);
+            values[k as usize] = forward.values(k, region, &values, &shared);
         }
     }
     values
