@@ -107,7 +107,7 @@ fn numbers(forward: &Forward<'_>, region: &Region) -> Vec<Values> {
     let mut values = vec![Values::ANY; forward.statement.numbers.len()];
     for root in &forward.roots {
         for &k in &root.numbers {
-            values[k as usize] = forward.values(k, region, &values);
+            values[k as usize] = forward.values(k, region, &values, &forward.shared());
         }
     }
     values
