@@ -1,10 +1,16 @@
 //! From what was typed to what it means: problem, effective settings.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use leafgp_solver::SearchOptions;
 
 use super::args::{Common, PresetArgs, SolverArgs};
 use super::failure::Failure;
 use super::output::Output;
+use super::progress::Meter;
 use leafgp::problem::{Problem, Settings};
 
 /// Reads the problem file and puts the command line's settings over its own. Its warnings go to stderr.
@@ -38,6 +44,23 @@ pub(super) fn with_preset(problem: Problem, args: &PresetArgs) -> Result<Problem
         Some(preset) => Ok(problem.adjusted(|settings| settings.use_preset(preset))?),
         None => Ok(problem),
     }
+}
+
+/// Options of one search by the settings, watched by the meter, stopped by the flag.
+pub(super) fn search_options(
+    settings: &Settings,
+    interrupt: &Arc<AtomicBool>,
+    meter: &Meter,
+) -> SearchOptions {
+    let mut options = SearchOptions::default();
+    options.gap = settings.solver.gap;
+    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
+    options.node_limit = settings.solver.node_limit;
+    options.threads = settings.solver.thread_count();
+    options.seed = settings.seed;
+    options.interrupt = Some(Arc::clone(interrupt));
+    options.progress = Some(meter.callback());
+    options
 }
 
 /// Settings of the command line win.

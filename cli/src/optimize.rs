@@ -1,18 +1,17 @@
 //! `leafgp optimize`: the best input of a trained model, with proof.
 
 use std::io::Write;
-use std::time::Duration;
 
 use leafgp_models::{Candidate, Ensemble, Goal as ModelGoal, Optimum, Space};
 use leafgp_solver::constraints::Variable;
-use leafgp_solver::search::{SearchOptions, Status as SearchStatus};
+use leafgp_solver::search::Status as SearchStatus;
 use leafgp_solver::{Domain, LevelSet, Range, Region};
 use serde_json::{Map, Value, json};
 
 use super::Status;
 use super::args::{Common, Format, OptimizeArgs};
 use super::failure::Failure;
-use super::inputs::{override_settings, read_problem};
+use super::inputs::{override_settings, read_problem, search_options};
 use super::interrupt;
 use super::model::{bind, read_model, variables_of};
 use super::output::Output;
@@ -50,15 +49,8 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     override_settings(&mut settings, common, &args.solver)?;
     let interrupt = interrupt::flag();
     let meter = Meter::spinner(output);
-    let mut options = SearchOptions::default();
-    options.gap = settings.solver.gap;
-    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
-    options.node_limit = settings.solver.node_limit;
-    options.threads = settings.solver.thread_count();
-    options.seed = settings.seed;
+    let mut options = search_options(&settings, &interrupt, &meter);
     options.k_best = args.top.max(1);
-    options.interrupt = Some(interrupt.clone());
-    options.progress = Some(meter.callback());
     let optimum = model.optimize(&space, goal, &options);
     drop(meter);
     let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;

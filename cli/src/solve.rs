@@ -1,16 +1,15 @@
 //! `leafgp solve`: one acquisition problem from a file, to proven optimality.
 
 use std::io::Write;
-use std::time::Duration;
 
 use leafgp_solver::Range;
-use leafgp_solver::search::{self, Report, SearchOptions, Status as SearchStatus};
+use leafgp_solver::search::{self, Report, Status as SearchStatus};
 use serde_json::{Value, json};
 
 use super::Status;
 use super::args::{Common, Format, SolveArgs};
 use super::failure::Failure;
-use super::inputs::override_settings;
+use super::inputs::{override_settings, search_options};
 use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
@@ -29,15 +28,8 @@ pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) ->
     override_settings(&mut settings, common, &args.solver)?;
     let interrupt = interrupt::flag();
     let meter = Meter::spinner(output);
-    let mut options = SearchOptions::default();
-    options.gap = settings.solver.gap;
-    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
-    options.node_limit = settings.solver.node_limit;
-    options.threads = settings.solver.thread_count();
-    options.seed = settings.seed;
+    let mut options = search_options(&settings, &interrupt, &meter);
     options.start_points = instance.x.rows().map(<[f64]>::to_vec).collect();
-    options.interrupt = Some(interrupt.clone());
-    options.progress = Some(meter.callback());
     let report = search::minimize(&search_problem, &options);
     drop(meter);
     let report = report.map_err(|e| Failure::file(&args.instance, e))?;

@@ -1,7 +1,7 @@
 //! FNV-1a, 64 bits: a checksum and a digest, no protection against intent.
 
 /// The hash of some bytes.
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+pub fn fnv(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

@@ -6,7 +6,8 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
 pub mod certificate;
-mod fnv;
+#[doc(hidden)]
+pub mod fnv;
 pub mod forest;
 pub mod limit;
 pub mod objective;

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::interrupt;
 use leafgp::engine::{Evaluate, Evaluation};
 use leafgp::problem::Problem;
 
@@ -40,7 +39,7 @@ pub(crate) fn shell(command: &str) -> Process {
 
 impl Command {
     fn interrupted(&self) -> bool {
-        interrupt::is_raised(self.interrupt.as_ref())
+        leafgp::engine::interrupted(self.interrupt.as_deref())
     }
 }
 
@@ -214,7 +213,7 @@ mod tests {
         for command in ["no-such-program", "/dev/null", "exit 127"] {
             match evaluate(command, None) {
                 Evaluation::Unusable(why) => {
-                    assert!(why.contains(command) && why.contains("status 12"), "{why}")
+                    assert!(why.contains(command) && why.contains("status 12"), "{why}");
                 }
                 other => panic!("{command}: {other:?}"),
             }

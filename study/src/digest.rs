@@ -3,12 +3,7 @@
 //! It is taken of canonical bytes: fields in a fixed order, each with its name, its type and its length, written one by one. So it changes when a field's value does, and not with
 //! the way in which a type prints itself.
 
-/// FNV-1a, 64 bits.
-pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
+pub(crate) use leafgp_solver::fnv::fnv as fnv1a;
 
 /// A hash as it stands in files: 16 hexadecimal digits.
 pub(crate) fn hexadecimal(hash: u64) -> String {

@@ -13,7 +13,6 @@ use super::black_box::Judged;
 use super::error::StudyError;
 use super::spec::{ConstraintHandling, Method, Source, StudyProblem};
 use crate::command::{keep_tail, shell, stop};
-use crate::interrupt;
 use leafgp::problem::{Kind, Problem, Scale, ValueError, Variable};
 
 /// Version of the protocol.
@@ -184,7 +183,7 @@ impl External {
                     return Err(self.broken(&format!("the process ended where {expected:?} was expected")));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if interrupt::is_raised(self.interrupt.as_ref()) {
+                    if leafgp::engine::interrupted(self.interrupt.as_deref()) {
                         return Err(StudyError::External(format!("run {}: interrupted", self.name)));
                     }
                     if asked.elapsed() >= self.timeout {

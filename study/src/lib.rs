@@ -30,7 +30,6 @@ mod folder;
 mod format;
 pub mod functions;
 mod initial;
-mod interrupt;
 mod manifest;
 mod merge;
 mod optimise;

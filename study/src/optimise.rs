@@ -11,7 +11,6 @@ use super::error::StudyError;
 use super::external::External;
 use super::folder::StudyFolder;
 use super::initial::initial_points;
-use super::interrupt;
 use super::manifest::Manifest;
 use super::propose::{Proposal, propose};
 use super::record::RunHeader;
@@ -57,7 +56,7 @@ impl Study for Spec {
         on_record: &dyn Fn(&StepRecord),
     ) -> Result<Ended, StudyError> {
         let (problem, method) = self.parts(run.case);
-        let interrupted = || interrupt::is_raised(context.interrupt.as_ref());
+        let interrupted = || context.is_interrupted();
         let mut state = State::new(self, run, context, file.path(), file.records())?;
         let mut times = Times::new(folder.timing_file(&problem.name, &method.name, run.seed));
         while state.steps.len() < problem.evaluations() {

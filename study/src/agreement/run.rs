@@ -8,7 +8,6 @@ use super::spec::{AgreementRunId, AgreementSpec, Targets};
 use crate::error::StudyError;
 use crate::folder::StudyFolder;
 use crate::functions::Benchmark;
-use crate::interrupt;
 use crate::run_file::RunFile;
 use crate::step::Status;
 use crate::study::{Ended, Study};
@@ -49,7 +48,7 @@ impl Study for AgreementSpec {
                 return Err(StudyError::content(file.path(), message));
             }
         }
-        let interrupted = || interrupt::is_raised(context.interrupt.as_ref());
+        let interrupted = || context.is_interrupted();
         if interrupted() {
             return Ok(Ended::Interrupted);
         }
