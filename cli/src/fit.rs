@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Status;
 use super::args::{Common, FitArgs, Format, SolverArgs};
 use super::failure::Failure;
-use super::histories::{history_file, read_history};
+use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::read_problem;
 use super::output::Output;
 use super::text_table::{short, text_table};
@@ -19,6 +19,9 @@ use leafgp::gbdt::Ensemble;
 pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
+    if let Some(path) = &args.export {
+        refuse_input(path, &[&args.problem.file, file.path()])?;
+    }
     args.problem.history.check_exists(&file)?;
     let history = read_history(&file, &problem, output)?;
     args.problem.history.check_bounds(&file, &problem, &history)?;

@@ -23,6 +23,15 @@ pub(super) fn history_file(args: &HistoryArgs, problem_file: &Path) -> Result<Hi
     Ok(HistoryFile::new(path))
 }
 
+/// Refuses to write over a file that the command reads.
+pub(super) fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    if inputs.iter().any(|input| is_same(output, input)) {
+        let message = format!("{}: the command reads this file; write to another one", output.display());
+        return Err(Failure::Input(message));
+    }
+    Ok(())
+}
+
 fn is_same(a: &Path, b: &Path) -> bool {
     let real = |path: &Path| -> PathBuf { std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) };
     real(a) == real(b)

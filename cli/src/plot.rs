@@ -1,7 +1,7 @@
 //! `leafgp plot`: pictures of the model and the history.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use leafgp_solver::Region;
 
@@ -11,7 +11,7 @@ use super::args::{
     PlotSurfaceArgs, SolverArgs,
 };
 use super::failure::Failure;
-use super::histories::{history_file, read_history};
+use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::{read_problem, with_overrides};
 use super::output::Output;
 use leafgp::engine::{Optimizer, Purpose, model_quality, permutation_importances, stream, uniform};
@@ -33,11 +33,21 @@ pub(super) fn command(
     common: &Common,
     output: &mut Output,
 ) -> Result<Status, Failure> {
-    let (svg, picture) = match command {
-        PlotCommand::Surface(args) => (surface(args, common, output)?, &args.picture),
-        PlotCommand::Convergence(args) => (convergence(args, common, output)?, &args.picture),
-        PlotCommand::Parallel(args) => (parallel(args, common, output)?, &args.picture),
-        PlotCommand::Importance(args) => (importance(args, common, output)?, &args.picture),
+    let picture = match command {
+        PlotCommand::Surface(args) => &args.picture,
+        PlotCommand::Convergence(args) => &args.picture,
+        PlotCommand::Parallel(args) => &args.picture,
+        PlotCommand::Importance(args) => &args.picture,
+    };
+    if picture.output != Path::new("-") {
+        let inputs = inputs(command)?;
+        refuse_input(&picture.output, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    }
+    let svg = match command {
+        PlotCommand::Surface(args) => surface(args, common, output)?,
+        PlotCommand::Convergence(args) => convergence(args, common, output)?,
+        PlotCommand::Parallel(args) => parallel(args, common, output)?,
+        PlotCommand::Importance(args) => importance(args, common, output)?,
     };
     if picture.output == Path::new("-") {
         output.write_all(svg.as_bytes())?;
@@ -56,6 +66,24 @@ fn size(picture: &PictureArgs, usual: Size) -> Option<Size> {
 
 fn title(picture: &PictureArgs, problem: &Problem) -> String {
     picture.title.clone().unwrap_or_else(|| problem.name().to_owned())
+}
+
+/// The files that a command reads.
+fn inputs(command: &PlotCommand) -> Result<Vec<PathBuf>, Failure> {
+    let with_history = |file: &Path, history: &HistoryArgs| {
+        Ok(vec![file.to_owned(), history_file(history, file)?.path().to_owned()])
+    };
+    match command {
+        PlotCommand::Surface(args) => {
+            args.file.as_deref().map_or(Ok(Vec::new()), |file| with_history(file, &args.history))
+        }
+        PlotCommand::Convergence(args) => {
+            let beside = args.file.with_extension("csv");
+            Ok([args.file.clone(), beside].into_iter().chain(args.history.iter().cloned()).collect())
+        }
+        PlotCommand::Parallel(args) => with_history(&args.problem.file, &args.problem.history),
+        PlotCommand::Importance(args) => with_history(&args.problem.file, &args.problem.history),
+    }
 }
 
 fn surface(args: &PlotSurfaceArgs, common: &Common, output: &mut Output) -> Result<String, Failure> {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use leafgp_solver::constraints::Tolerance;
 use serde_json::{Map, Value, json};
 
 use super::Status;
@@ -35,7 +36,7 @@ pub(super) fn command(args: &PredictArgs, common: &Common, output: &mut Output) 
     args.history.check_bounds(&file, &problem, &history)?;
     let points = read_points(&args.points, &problem)?;
     let optimizer = Optimizer::with_history(problem, &history)?;
-    let model = match optimizer.surrogate() {
+    let model = match optimizer.model() {
         Err(error @ EngineError::NoMeasuredRow) => return Err(Failure::file(file.path(), error)),
         model => model?,
     };
@@ -65,8 +66,17 @@ fn read_points(path: &std::path::Path, problem: &Problem) -> Result<History, Fai
 
 /// What keeps the point from being feasible, judged like a row of the history.
 fn broken_rules(problem: &Problem, point: &[f64]) -> Vec<(String, f64)> {
-    let Judgement { outside, violations, .. } = judge(problem, point);
-    let variables = outside.into_iter().map(|(i, distance)| (problem.variables()[i].name.clone(), distance));
+    // A point that is planned must be on the grid; a measured one may lie beside it. Rules are told even where a variable is out of its bounds.
+    let Judgement { outside, beside, violations, .. } = judge(problem, point);
+    let violations = if outside.is_empty() {
+        violations
+    } else {
+        problem.constraints().violations(point, Tolerance::Judge)
+    };
+    let variables = outside
+        .into_iter()
+        .chain(beside)
+        .map(|(i, distance)| (problem.variables()[i].name.clone(), distance));
     let rules =
         violations.into_iter().map(|v| (problem.constraints().name(v.constraint).to_owned(), v.amount));
     variables.chain(rules).collect()

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::Status;
 use super::args::{Common, Format, SolveArgs};
 use super::failure::Failure;
+use super::histories::refuse_input;
 use super::inputs::{override_settings, search_options};
 use super::interrupt;
 use super::output::Output;
@@ -20,6 +21,9 @@ use leafgp::instance::Instance;
 use leafgp::problem::Settings;
 
 pub(super) fn command(args: &SolveArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    if let Some(path) = &args.certificate {
+        refuse_input(path, &[&args.instance])?;
+    }
     let instance = Instance::read(&args.instance).map_err(Failure::input)?;
     let problem = instance.problem().map_err(Failure::input)?;
     let search_problem = problem.search();

@@ -7,7 +7,7 @@ use std::io::Write;
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::histories::{history_file, read_history};
+use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::{read_problem, with_preset};
 use super::interrupt;
 use super::output::Output;
@@ -21,6 +21,9 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
     let problem = with_preset(problem, &args.preset)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
+    if let Some(path) = &args.export_instance {
+        refuse_input(path, &[&args.problem.file, file.path()])?;
+    }
     args.problem.history.check_exists(&file)?;
     if args.append {
         args.problem.history.check_writable()?;

@@ -12,6 +12,7 @@ mod choose;
 mod context;
 mod error;
 mod evaluate;
+mod model;
 mod permutation;
 mod propose;
 mod quality;
@@ -34,6 +35,7 @@ pub use among::Choice;
 pub use context::{Context, interrupted};
 pub use error::EngineError;
 pub use evaluate::{Evaluate, Evaluation};
+pub use model::Model;
 pub use permutation::permutation_importances;
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
@@ -130,6 +132,14 @@ impl Optimizer {
             }
         }
         Ok(suggestions)
+    }
+
+    /// The model that chooses the points, of the experiments told so far.
+    ///
+    /// # Errors
+    /// As [`Model::of`].
+    pub fn model(&self) -> Result<Model, EngineError> {
+        Model::of(&self.problem, &self.history.rows)
     }
 
     /// The smooth process of the experiments told so far, which chooses the point in every preset but the paper's.

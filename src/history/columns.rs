@@ -39,7 +39,7 @@ impl Columns {
         Self::from_bytes(&bytes, wanted).map_err(|error| error.in_file(path))
     }
 
-    /// Reads the bytes of a file. Blank lines are left out; a decimal comma, where the file has them, becomes a point.
+    /// Reads the bytes of a file. Empty lines are left out; a decimal comma, where the file has them, becomes a point.
     ///
     /// # Errors
     /// No text in UTF-8, no header, a column named twice, a row with more or fewer cells than the header.
@@ -50,7 +50,9 @@ impl Columns {
         let delimiter = declared.unwrap_or_else(|| find_delimiter(text, wanted));
         let all: Vec<Record> =
             records(text, delimiter).skip(usize::from(declared.is_some())).collect::<Result<_, _>>()?;
-        let mut rows = all.iter().filter(|record| !record.is_blank(text));
+        // A line of separators alone is a row whose cells are all missing; an empty line is none.
+        let is_empty = |record: &&Record| record.cells.len() == 1 && record.is_blank(text);
+        let mut rows = all.iter().filter(|record| !is_empty(record));
         let header = rows.next().ok_or_else(|| {
             HistoryError::new("the table is empty", "a header line with the columns' names")
         })?;
@@ -125,13 +127,15 @@ mod tests {
 
     #[test]
     fn decimal_commas_become_points_and_labels_stay() {
-        let table =
-            Columns::from_bytes("\u{feff}x;label;date\r\n1,5;L0, L1;1.2.2026\r\n2;b;\r\n".as_bytes(), &[])
-                .unwrap();
-        assert_eq!(table.column("x").unwrap(), ["1.5", "2"]);
-        assert_eq!(table.column("label").unwrap(), ["L0, L1", "b"]);
-        assert_eq!(table.column("date").unwrap(), ["1.2.2026", ""]);
-        assert_eq!((table.column("y"), table.n_rows(), table.delimiter()), (None, 2, ';'));
+        let table = Columns::from_bytes(
+            "\u{feff}x;label;date\r\n1,5;L0, L1;1.2.2026\r\n2;b;\r\n;;\r\n\r\n".as_bytes(),
+            &[],
+        )
+        .unwrap();
+        assert_eq!(table.column("x").unwrap(), ["1.5", "2", ""]);
+        assert_eq!(table.column("label").unwrap(), ["L0, L1", "b", ""]);
+        assert_eq!(table.column("date").unwrap(), ["1.2.2026", "", ""]);
+        assert_eq!((table.column("y"), table.n_rows(), table.delimiter()), (None, 3, ';'));
     }
 
     #[test]

@@ -299,7 +299,7 @@ impl Sheet {
         sheet.with_status(problem)
     }
 
-    /// The table with the reason of a failure in its experiment number `row` (from 0; the last by default). What somebody wrote there stays.
+    /// The table with the reason of a failure in its experiment number `row` (from 0; the last by default).
     pub(super) fn with_reason(
         self,
         problem: &Problem,
@@ -311,9 +311,6 @@ impl Sheet {
         let (Some(record), Some(column)) = (row.and_then(|row| self.rows.get(row)), column) else {
             return Ok(self);
         };
-        if !self.cell(record, column).trim().is_empty() {
-            return Ok(self);
-        }
         let mut text = self.text.clone();
         text.replace_range(record.cells[column].clone(), &quoted(reason, self.dialect.delimiter));
         self.reparsed(text, problem)
@@ -362,6 +359,13 @@ impl Sheet {
         let mut edits = vec![(record.cells[header.objective].clone(), value)];
         if let Some(column) = header.status {
             edits.push((record.cells[column].clone(), status.to_owned()));
+        }
+        // The reason of a failure that is no more goes with it; what people wrote beside other rows stays.
+        if let Some(column) = header.failure
+            && outcome != Outcome::Failed
+            && header.status.is_some_and(|status| self.cell(record, status).trim() == "failed")
+        {
+            edits.push((record.cells[column].clone(), String::new()));
         }
         // Back to front, so that earlier places stay valid.
         edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));

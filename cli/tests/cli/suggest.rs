@@ -201,8 +201,9 @@ fn solve_and_verify_prove_the_problem_that_was_suggested() {
     let problem = "[objective]\nname = \"y\"\ngoal = \"minimize\"\n[variables]\nn = { type = \"integer\", bounds = [1, 9] }\n[settings.trees]\nmin_data_in_leaf = 1\n";
     let folder = crate::support::Folder::with_problem(problem);
     folder.write("p.csv", "n,y\n1,5\n2,4\n4,0\n7,6\n9,9\n4,\n");
-    let suggested =
-        folder.run(&["suggest", "p.toml", "--export-instance", "i.json", "--format", "json"]).json();
+    let arguments =
+        ["suggest", "p.toml", "--preset", "paper", "--export-instance", "i.json", "--format", "json"];
+    let suggested = folder.run(&arguments).json();
     let suggested = &suggested["suggestions"][0];
     assert!(folder.read("i.json").contains("\"pending\":[[4.0]]"), "{}", folder.read("i.json"));
     let solved = folder.run(&["solve", "i.json", "--certificate", "proof", "--format", "json"]).json();

@@ -80,3 +80,24 @@ fn a_history_that_is_a_device_is_not_written_to() {
     folder.refused(&["suggest", "p.toml", "--append"], &["p.csv", "no regular file"]);
     assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }
+
+#[test]
+fn no_command_writes_over_a_file_that_it_reads() {
+    let folder = Folder::with_problem(PROBLEM);
+    folder.write("p.csv", "x,n,head,cost\n0.2,1,flat,3\n0.4,2,round,5\n0.9,5,flat,4\n");
+    let inputs = ["p.toml", "p.csv"];
+    for input in inputs {
+        for arguments in [
+            vec!["fit", "p.toml", "--export", input],
+            vec!["plot", "surface", "p.toml", "-o", input],
+            vec!["plot", "convergence", "p.toml", "-o", input],
+            vec!["plot", "parallel", "p.toml", "-o", input],
+            vec!["plot", "importance", "p.toml", "-o", input],
+            vec!["suggest", "p.toml", "--export-instance", input],
+        ] {
+            folder.refused(&arguments, &[input, "reads this file"]);
+        }
+    }
+    assert_eq!(folder.run(&["suggest", "p.toml", "--export-instance", "i.json"]).code, 0);
+    folder.refused(&["solve", "i.json", "--certificate", "i.json"], &["i.json", "reads this file"]);
+}
