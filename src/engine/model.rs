@@ -8,7 +8,6 @@ use crate::problem::{Preset, Problem, ValueError};
 
 /// The model that chooses the points: the smooth process, or with the paper's preset the trees' process.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one, and it is not moved")]
 pub enum Model {
     /// The trees and their process.
     Trees(Surrogate),
