@@ -6,6 +6,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use leafgp::problem::Preset;
 
+mod model;
+mod plot;
+
+pub(crate) use model::{ModelArgs, OptimizeArgs};
+pub(crate) use plot::{
+    PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
+};
+
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
 #[command(name = "leafgp", version, max_term_width = 100, after_help = EXIT_CODES)]
@@ -134,53 +142,6 @@ pub(crate) struct SolverArgs {
     /// Threads, 0 for one on each core; the answer does not depend on it [default: 0].
     #[arg(long, value_name = "K")]
     pub(crate) threads: Option<usize>,
-}
-
-/// A trained model.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ModelArgs {
-    /// The model: LightGBM text, XGBoost JSON or UBJ, CatBoost JSON, ONNX.
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// The class (or target) of a model of several, from 0.
-    #[arg(long, value_name = "K")]
-    pub(crate) class: Option<usize>,
-    /// Take the first feature to be the first variable or column, and so on, whatever the names.
-    #[arg(long)]
-    pub(crate) by_position: bool,
-}
-
-/// `leafgp optimize`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp optimize strength.txt --data concrete.csv --maximize --fix age=28")]
-pub(crate) struct OptimizeArgs {
-    /// The model.
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// A table (CSV) whose columns span the box: smallest to largest value, the categories that occur.
-    #[arg(long, value_name = "T.csv", required_unless_present = "problem", conflicts_with = "problem")]
-    pub(crate) data: Option<PathBuf>,
-    /// A problem file: bounds, steps, categories and every constraint.
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) problem: Option<PathBuf>,
-    /// Seek the largest prediction [default: the problem's goal].
-    #[arg(long, conflicts_with = "minimize")]
-    pub(crate) maximize: bool,
-    /// Seek the smallest prediction.
-    #[arg(long)]
-    pub(crate) minimize: bool,
-    /// Hold a variable at a value; may be given several times.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) fix: Vec<String>,
-    /// List this many distinct cells, best first, proved in that order.
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    pub(crate) top: usize,
-    /// Limits.
-    #[command(flatten)]
-    pub(crate) solver: SolverArgs,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 /// The method.
@@ -384,113 +345,6 @@ pub(crate) struct FitArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// `leafgp plot`.
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum PlotCommand {
-    /// Mean, standard deviation and acquisition over two variables, as heat maps.
-    Surface(PlotSurfaceArgs),
-    /// The best value so far over the experiments, of one or more histories.
-    Convergence(PlotConvergenceArgs),
-    /// Every experiment as a line across the variables and the objective.
-    Parallel(PlotParallelArgs),
-    /// How much each variable matters: gain, splits, and the error when its values are shuffled.
-    Importance(PlotImportanceArgs),
-}
-
-/// Where a picture goes, and its size.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PictureArgs {
-    /// The file to write; `-` for stdout.
-    #[arg(short, long, value_name = "FILE.svg", default_value = "-")]
-    pub(crate) output: PathBuf,
-    /// Width in pixels [default: what suits the picture].
-    #[arg(long, value_name = "PX", value_parser = pixels)]
-    pub(crate) width: Option<f64>,
-    /// Height in pixels [default: what suits the picture].
-    #[arg(long, value_name = "PX", value_parser = pixels)]
-    pub(crate) height: Option<f64>,
-    /// The title [default: the problem's name]; may be empty.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
-}
-
-/// `leafgp plot surface`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlotSurfaceArgs {
-    /// The problem file (TOML); not needed with --function.
-    #[arg(value_name = "FILE.toml", required_unless_present = "function")]
-    pub(crate) file: Option<PathBuf>,
-    /// The history.
-    #[command(flatten)]
-    pub(crate) history: HistoryArgs,
-    /// A built-in benchmark function, whose contour lines are drawn.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) function: Option<String>,
-    /// Instead of a history, this many uniform random points of the function.
-    #[arg(long, value_name = "N", requires = "function", conflicts_with = "history", value_parser = count)]
-    pub(crate) sample: Option<usize>,
-    /// The horizontal variable [default: of the two that matter most, the first].
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) x: Option<String>,
-    /// The vertical variable [default: of the two that matter most, the second].
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) y: Option<String>,
-    /// Fix another variable at a value instead of the best experiment's; repeatable.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) at: Vec<String>,
-    /// Do not look for the next experiment.
-    #[arg(long)]
-    pub(crate) no_suggestion: bool,
-    /// Limits of the next experiment's proof.
-    #[command(flatten)]
-    pub(crate) solver: SolverArgs,
-    /// The picture.
-    #[command(flatten)]
-    pub(crate) picture: PictureArgs,
-}
-
-/// `leafgp plot convergence`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlotConvergenceArgs {
-    /// The problem file (TOML).
-    #[arg(value_name = "FILE.toml")]
-    pub(crate) file: PathBuf,
-    /// A table of experiments (CSV); repeatable [default: FILE.csv beside FILE.toml].
-    #[arg(long, value_name = "H.csv")]
-    pub(crate) history: Vec<PathBuf>,
-    /// Logarithmic axis of the objective.
-    #[arg(long)]
-    pub(crate) log: bool,
-    /// The picture.
-    #[command(flatten)]
-    pub(crate) picture: PictureArgs,
-}
-
-/// `leafgp plot parallel`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlotParallelArgs {
-    /// Problem and history.
-    #[command(flatten)]
-    pub(crate) problem: ProblemArgs,
-    /// How many of the best experiments stand out.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count)]
-    pub(crate) best: usize,
-    /// The picture.
-    #[command(flatten)]
-    pub(crate) picture: PictureArgs,
-}
-
-/// `leafgp plot importance`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlotImportanceArgs {
-    /// Problem and history.
-    #[command(flatten)]
-    pub(crate) problem: ProblemArgs,
-    /// The picture.
-    #[command(flatten)]
-    pub(crate) picture: PictureArgs,
 }
 
 /// `leafgp solve`.
