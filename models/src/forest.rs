@@ -6,7 +6,7 @@ use leafgp_solver::{Forest, LeafObjective, Node as SolverNode, Rule as SolverRul
 use crate::binding::{Binding, Bound};
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
-use crate::optimum::Goal;
+use crate::goal::Goal;
 use crate::tree::{Node, Rule, Tree};
 
 /// Largest number of leaves within a box.

@@ -13,7 +13,7 @@ use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
 use crate::feature::{Feature, FeatureKind};
 use crate::link::Link;
-use crate::read::ReadOptions;
+use crate::options::ReadOptions;
 use crate::tree::{Node, Rule, Tree, Unreached};
 
 const CATEGORICAL: u8 = 1;

@@ -7,25 +7,7 @@ use crate::binding::Binding;
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::forest::BoundForest;
-
-/// Which end is sought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
-    /// The largest prediction.
-    Maximize,
-    /// The smallest prediction.
-    Minimize,
-}
-
-impl Goal {
-    /// Factor that makes the goal a minimisation.
-    pub(crate) fn sign(self) -> f64 {
-        match self {
-            Self::Maximize => -1.0,
-            Self::Minimize => 1.0,
-        }
-    }
-}
+use crate::goal::Goal;
 
 /// Where the best input is sought.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
 use crate::feature::Feature;
 use crate::link::Link;
-use crate::read::ReadOptions;
+use crate::options::ReadOptions;
 use crate::rounding::{last_at_most, last_below};
 use crate::tree::{Rule, Tree};
 

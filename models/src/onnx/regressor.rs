@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::ModelError;
 use crate::link::Link;
-use crate::read::ReadOptions;
+use crate::options::ReadOptions;
 use crate::tree::Node;
 
 use super::message::NodeProto;

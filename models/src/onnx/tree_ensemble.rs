@@ -2,7 +2,7 @@
 
 use crate::error::ModelError;
 use crate::link::Link;
-use crate::read::ReadOptions;
+use crate::options::ReadOptions;
 use crate::tree::Node;
 
 use super::message::NodeProto;

@@ -15,7 +15,7 @@ use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
 use crate::feature::{Feature, FeatureKind};
 use crate::link::Link;
-use crate::read::ReadOptions;
+use crate::options::ReadOptions;
 use crate::rounding::last_below;
 use crate::tree::{Node, Rule, Tree, Unreached};
 

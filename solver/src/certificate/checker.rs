@@ -11,6 +11,7 @@ use super::forward::Forward;
 use super::limits::WideLimit;
 use super::messages::{links, send, sweep_work};
 use super::secant::secant;
+use super::state::State;
 use super::work::{Objection, Work};
 
 /// Leaf combinations that an enumerated node may have at most.
@@ -25,15 +26,6 @@ pub(super) struct Checker<'a> {
     pub(super) limits: Vec<WideLimit>,
     pub(super) forward: Option<Forward<'a>>,
     pub(super) bound: f64,
-}
-
-/// A node's box, and the leaves (numbers within their tree's list) still possible.
-#[derive(Clone)]
-pub(super) struct State {
-    pub(super) on: CellBox,
-    pub(super) alive: Vec<Vec<usize>>,
-    /// Feasible points of the box lie here, too.
-    pub(super) region: Region,
 }
 
 /// Where the claims about a leaf combination come from: `None` when there are none.

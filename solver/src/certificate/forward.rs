@@ -9,7 +9,7 @@ use leafgp_constraints::statement::{
 use leafgp_constraints::{Range, Region};
 
 use super::need::{Need, operands};
-use super::rows::Row;
+use super::row::Row;
 use super::values::Values;
 
 /// Slack of `==`, relative to `max(1, |lhs|, |rhs|)`: that of points which are returned.

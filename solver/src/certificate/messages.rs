@@ -1,7 +1,7 @@
 //! Messages between the trees that share a variable, as the verifier computes them.
 
 use super::cells::CellLeaf;
-use super::checker::State;
+use super::state::State;
 
 /// A variable that tells leaves apart.
 pub(super) struct Variable {

@@ -1,21 +1,12 @@
 //! Constraints as linear forms over a box, and sums of them that fail.
 
-use leafgp_constraints::statement::{Condition, ConditionId, GridRow, Number, NumberId};
+use leafgp_constraints::statement::{Condition, GridRow, Number, NumberId};
 use leafgp_constraints::{Range, Region};
 
 use super::form::{Curve, Form};
 use super::forward::{Forward, scale};
+use super::row::Row;
 use super::values::{Values, power};
-
-/// A comparison that every feasible point satisfies.
-#[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(super) condition: ConditionId,
-    pub(super) a: NumberId,
-    pub(super) b: NumberId,
-    /// `None` for `a <= b` and `a < b`; else the relative slack of `a == b`.
-    pub(super) equality: Option<f64>,
-}
 
 /// The left side of a row less its right side, and how far above zero (and, for an equality, below) it may be.
 #[derive(Clone, Debug)]

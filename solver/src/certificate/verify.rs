@@ -4,9 +4,10 @@ use crate::objective::relative_gap;
 use crate::problem::Problem;
 use leafgp_constraints::Region;
 
-use super::checker::{Checker, State};
+use super::checker::Checker;
 use super::claims::Claim;
 use super::digest::digest;
+use super::state::State;
 use super::work::{Objection, Work, WorkBudget};
 use super::{Certificate, Evidence, ProofEnd, Refusal};
 
