@@ -299,7 +299,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) iterations: usize,
     /// Shell command that gets a point as a JSON object on stdin and prints the objective as its last line.
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) evaluate: Option<String>,
     /// A built-in benchmark function.
     #[arg(long, value_name = "NAME")]

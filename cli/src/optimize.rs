@@ -38,6 +38,12 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     };
     let binding = bind(&args.model, &model, &variables)?;
     let domains: Vec<Domain> = variables.iter().map(|variable| variable.domain.clone()).collect();
+    let name_of = |text: &str| text.split('=').next().unwrap_or_default().trim().to_owned();
+    for (i, text) in args.fix.iter().enumerate() {
+        if args.fix[..i].iter().any(|other| name_of(other) == name_of(text)) {
+            return Err(Failure::Input(format!("--fix {text}: the variable is fixed twice")));
+        }
+    }
     let excluded =
         args.fix.iter().map(|text| fixed(text, &variables)).collect::<Result<Vec<_>, _>>()?.concat();
     let mut space = Space::new(&domains, &binding).excluding(&excluded);
@@ -117,9 +123,12 @@ fn fixed(text: &str, variables: &[Variable]) -> Result<Vec<Region>, Failure> {
     let number: f64 = value.parse().map_err(|_| refused(format!("{value:?} is no number")))?;
     let (lower, upper) = variable.domain.bounds();
     if !variable.domain.contains(number) {
-        return Err(refused(format!(
-            "{value} is not allowed; the variable's bounds are {lower} and {upper}"
-        )));
+        let allowed = match &variable.domain {
+            Domain::Discrete(values) => format!("its values are {values:?}"),
+            Domain::Continuous { .. } => format!("its bounds are {lower} and {upper}"),
+            _ => format!("its values are whole numbers or steps from {lower} to {upper}"),
+        };
+        return Err(refused(format!("{value} is not allowed; {allowed}")));
     }
     let mut regions = Vec::new();
     if number > lower {

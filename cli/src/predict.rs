@@ -29,6 +29,11 @@ pub(super) fn command(args: &PredictArgs, common: &Common, output: &mut Output) 
     if args.file.extension().is_none_or(|extension| extension != "toml") {
         return predict_model::command(args, output);
     }
+    if args.class.is_some() || args.by_position {
+        return Err(Failure::Input(
+            "--class and --by-position are for trained models, not for problem files".into(),
+        ));
+    }
     let problem = read_problem(&args.file, common, &SolverArgs::default(), output)?;
     let file = history_file(&args.history, &args.file)?;
     args.history.check_exists(&file)?;

@@ -155,9 +155,14 @@ fn mistakes_are_named() {
     folder.refused(&["optimize", "none.txt", "--data", "t.csv", "--maximize"], &["none.txt"]);
     folder.refused(
         &["optimize", "m.txt", "--problem", "p.toml", "--fix", "flow=0.3"],
-        &["--fix flow=0.3", "0 and 10"],
+        &["--fix flow=0.3", "steps from 0 to 10"],
     );
     folder.refused(&["optimize", "m.txt", "--problem", "p.toml", "--fix", "speed=1"], &["speed", "flow"]);
+    folder.refused(
+        &["optimize", "m.txt", "--problem", "p.toml", "--fix", "flow=1", "--fix", "flow = 2"],
+        &["flow = 2", "fixed twice"],
+    );
+    folder.refused(&["predict", "p.toml", "t.csv", "--by-position"], &["--by-position", "problem files"]);
     folder.refused(&["predict", "m.txt", "t.csv"], &["no column is called \"flow\""]);
     folder.write("bad.csv", "temp,flow\n20,fast\n");
     folder.refused(&["predict", "m.txt", "bad.csv"], &["row 1", "\"flow\"", "\"fast\""]);
