@@ -29,7 +29,9 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     };
     let goal = goal(args, problem.as_ref())?;
     let variables = match (&problem, &args.data) {
-        (Some(problem), _) => variables_of_problem(problem),
+        (Some(problem), _) => {
+            problem.variables().iter().map(leafgp::problem::Variable::in_expressions).collect()
+        }
         (None, Some(file)) => {
             let wanted: Vec<&str> = model.features().iter().map(|feature| feature.name.as_str()).collect();
             variables_of(&args.model, &model, &Columns::read(file, &wanted)?)?
@@ -86,15 +88,6 @@ fn goal(args: &OptimizeArgs, problem: Option<&Problem>) -> Result<ModelGoal, Fai
         Some(Goal::Minimize) => Ok(ModelGoal::Minimize),
         None => Err(Failure::Input("give --maximize or --minimize".into())),
     }
-}
-
-fn variables_of_problem(problem: &Problem) -> Vec<Variable> {
-    let variable = |v: &leafgp::problem::Variable| Variable {
-        name: v.name.clone(),
-        domain: v.domain(),
-        level_names: v.levels().to_vec(),
-    };
-    problem.variables().iter().map(variable).collect()
 }
 
 /// What `name=value` leaves out: all other values of that variable.

@@ -14,7 +14,7 @@ use super::output::Output;
 use super::predict_model;
 use super::text_table::{short, text_table};
 use leafgp::engine::{EngineError, Optimizer, Prediction};
-use leafgp::history::{History, Judgement, judge};
+use leafgp::history::{History, Judgement, judge, quoted};
 use leafgp::problem::{Problem, format_number};
 
 /// A point and what is known of it.
@@ -135,26 +135,20 @@ fn to_json(problem: &Problem, line: &Line) -> Value {
 
 fn write_csv(problem: &Problem, lines: &[Line], output: &mut Output) -> Result<(), Failure> {
     let names = problem.variables().iter().map(|v| v.name.as_str());
-    let header: Vec<String> =
-        names.chain(["predicted", "deviation", "feasible", "broken"]).map(csv_cell).collect();
+    let header: Vec<String> = names
+        .chain(["predicted", "deviation", "feasible", "broken"])
+        .map(|name| quoted(name, ',').into_owned())
+        .collect();
     writeln!(output, "{}", header.join(","))?;
     for line in lines {
         let values = problem.variables().iter().zip(&line.point);
-        let mut cells: Vec<String> = values.map(|(v, &x)| csv_cell(&v.format_value(x))).collect();
+        let mut cells: Vec<String> =
+            values.map(|(v, &x)| quoted(&v.format_value(x), ',').into_owned()).collect();
         cells.push(format_number(line.prediction.mean));
         cells.push(format_number(line.prediction.std));
         cells.push(if line.broken.is_empty() { "yes" } else { "no" }.to_owned());
-        cells.push(csv_cell(&broken_text(&line.broken)));
+        cells.push(quoted(&broken_text(&line.broken), ',').into_owned());
         writeln!(output, "{}", cells.join(","))?;
     }
     Ok(())
-}
-
-/// A cell, quoted where it must be.
-fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) || text.trim() != text {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }

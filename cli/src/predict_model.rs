@@ -1,6 +1,7 @@
 //! `leafgp predict MODEL`: what a trained model says of each row of a table.
 
 use std::io::Write;
+use std::path::Path;
 
 use leafgp_models::{Ensemble, Feature};
 use serde_json::json;
@@ -26,7 +27,7 @@ pub(super) fn command(args: &PredictArgs, output: &mut Output) -> Result<Status,
             format!("the table has a column {PREDICTION:?} already; rename it, or use --format json");
         return Err(Failure::file(&args.points, message));
     }
-    let predictions = predictions(&model_args, &model, &table, args)?;
+    let predictions = predictions(&model_args, &model, &args.points, &table)?;
     match args.format {
         SuggestionFormat::Json => output.json(&json!({ "predictions": predictions }))?,
         SuggestionFormat::Table | SuggestionFormat::Csv => {
@@ -46,16 +47,15 @@ pub(super) fn command(args: &PredictArgs, output: &mut Output) -> Result<Status,
 fn predictions(
     args: &ModelArgs,
     model: &Ensemble,
+    file: &Path,
     table: &Columns,
-    files: &PredictArgs,
 ) -> Result<Vec<f64>, Failure> {
     let columns = columns_of(args, model, table)?;
     let cells: Vec<Vec<&str>> = columns.iter().map(|name| table.column(name).unwrap_or_default()).collect();
     let row = |i: usize| {
         let value = |((feature, name), cells): ((&Feature, &&str), &Vec<&str>)| {
-            value_of(feature, cells[i]).map_err(|what| {
-                Failure::file(&files.points, format!("row {}, column {name:?}: {what}", i + 1))
-            })
+            value_of(feature, cells[i])
+                .map_err(|what| Failure::file(file, format!("row {}, column {name:?}: {what}", i + 1)))
         };
         let x: Vec<f64> =
             model.features().iter().zip(&columns).zip(&cells).map(value).collect::<Result<_, _>>()?;

@@ -1,6 +1,6 @@
 //! Small forests for unit tests.
 
-use crate::{Domain, Forest, Node, Rule, Tree};
+use crate::{Domain, Forest, LeafObjective, Node, Quadratic, Rule, Tree};
 
 /// Trees of four leaves on `[0, 1]^n`, whose thresholds lie 0.44 of a step above its multiples, each tree on its own variables.
 pub(crate) fn crossing_trees(n_trees: usize, n_variables: usize, steps: usize) -> (Vec<Domain>, Forest) {
@@ -19,6 +19,14 @@ pub(crate) fn crossing_trees(n_trees: usize, n_variables: usize, steps: usize) -
     };
     let forest = Forest::new((0..n_trees).map(tree).collect(), &domains).unwrap();
     (domains, forest)
+}
+
+/// An objective on `n` leaves whose deviation, with vectors of eight numbers, is maximised.
+pub(crate) fn wavy_objective(n: usize) -> LeafObjective {
+    let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
+    let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
+    let linear = (0..n).map(|k| wave(3 * k)).collect();
+    LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) }
 }
 
 /// Numbers in `[-0.5, 0.5)` without a pattern that matters.

@@ -1,6 +1,5 @@
 //! The surrogate: boosted trees, and the Gaussian process whose kernel they define.
 
-use leafgp_solver::constraints;
 use rand::Rng;
 
 use crate::Table;
@@ -9,7 +8,7 @@ use crate::gbdt::{self, GbdtModel};
 use crate::gp::TreeGp;
 use crate::history::Row;
 use crate::instance::{ActiveIf, Instance};
-use crate::problem::{Problem, ValueError};
+use crate::problem::{Problem, ValueError, Variable};
 
 use super::error::EngineError;
 use super::random::{Purpose, stream};
@@ -165,11 +164,7 @@ impl Surrogate {
     /// The acquisition problem as a file for `leafgp solve`: the problem of [`Surrogate::acquisition`], with pending and failed points and the agreement limit.
     pub fn instance(&self) -> Instance {
         let problem = &self.problem;
-        let variables = problem.variables().iter().map(|v| constraints::Variable {
-            name: v.name.clone(),
-            domain: v.domain(),
-            level_names: v.levels().to_vec(),
-        });
+        let variables = problem.variables().iter().map(Variable::in_expressions);
         let active_if = problem.variables().iter().map(|v| {
             let condition = v.active_if.clone()?;
             Some(ActiveIf { condition, inactive_value: v.inactive_value })

@@ -150,7 +150,7 @@ pub(super) fn unquoted(raw: &str) -> Cow<'_, str> {
 }
 
 /// A cell as it must be written to be read back as `content`.
-pub(super) fn quoted(content: &str, delimiter: char) -> Cow<'_, str> {
+pub fn quoted(content: &str, delimiter: char) -> Cow<'_, str> {
     let special = |c: char| c == delimiter || c == '"' || c == '\n' || c == '\r';
     if content.contains(special) || content.trim() != content {
         Cow::Owned(format!("\"{}\"", content.replace('"', "\"\"")))

@@ -27,6 +27,7 @@ use settle::settled;
 pub use claims::Claims;
 pub use columns::Columns;
 pub use dialect::Dialect;
+pub use document::quoted;
 pub use error::HistoryError;
 pub use file::HistoryFile;
 pub use judge::{Judgement, judge};

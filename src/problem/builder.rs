@@ -189,11 +189,7 @@ impl ProblemBuilder {
     }
 
     fn compile(&self) -> Result<constraints::Constraints, ProblemError> {
-        let variables = self.variables.iter().map(|v| constraints::Variable {
-            name: v.name.clone(),
-            domain: v.domain(),
-            level_names: v.levels().to_vec(),
-        });
+        let variables = self.variables.iter().map(Variable::in_expressions);
         let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {

@@ -1,6 +1,6 @@
 //! One variable: its kind, its scale, its values as numbers, text and JSON.
 
-use leafgp_solver::{Domain, Grid};
+use leafgp_solver::{Domain, Grid, constraints};
 use serde_json::Value;
 
 use super::grid::decimal_grid;
@@ -159,6 +159,15 @@ impl Variable {
         self.active_if = Some(condition.into());
         self.inactive_value = inactive_value;
         self
+    }
+
+    /// The variable as expressions see it.
+    pub fn in_expressions(&self) -> constraints::Variable {
+        constraints::Variable {
+            name: self.name.clone(),
+            domain: self.domain(),
+            level_names: self.levels().to_vec(),
+        }
     }
 
     /// The allowed values.

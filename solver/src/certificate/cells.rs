@@ -170,3 +170,22 @@ pub(super) fn intersect(cells: &[VariableCells], on: &mut CellBox, region: &Regi
     }
     changed
 }
+
+/// The allowed points of a box that lie in a region, as a box; `None` when there are none.
+pub(crate) fn meet(mut common: Region, region: &Region, domains: &[Domain]) -> Option<Region> {
+    for ((range, within), domain) in common.0.iter_mut().zip(&region.0).zip(domains) {
+        match (range, within) {
+            (Range::Interval { lower, upper }, Range::Interval { lower: l, upper: u }) => {
+                (*lower, *upper) = domain.within(lower.max(*l), upper.min(*u))?;
+            }
+            (Range::Levels(set), Range::Levels(kept)) => {
+                set.intersect_with(kept);
+                if set.is_empty() {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(common)
+}

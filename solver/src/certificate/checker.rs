@@ -1,11 +1,13 @@
 //! A node of the proof under examination.
 
 use crate::problem::Problem;
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::Region;
 
 use super::ProofRound;
 use super::arithmetic::{Bounds, dot};
-use super::cells::{CellBox, CellLeaf, VariableCells, around, hull, intersect, tree_leaves, variable_cells};
+use super::cells::{
+    CellBox, CellLeaf, VariableCells, around, hull, intersect, meet, tree_leaves, variable_cells,
+};
 use super::claims::{Claim, settle};
 use super::forward::Forward;
 use super::limits::WideLimit;
@@ -150,22 +152,7 @@ impl<'a> Checker<'a> {
 
     /// The smallest box around the cells, within a region; `None` when they have no point in common.
     fn meet(&self, on: &CellBox, region: &Region) -> Option<Region> {
-        let mut common = hull(&self.cells, on);
-        for ((range, within), domain) in common.0.iter_mut().zip(&region.0).zip(self.problem.domains()) {
-            match (range, within) {
-                (Range::Interval { lower, upper }, Range::Interval { lower: l, upper: u }) => {
-                    (*lower, *upper) = domain.within(lower.max(*l), upper.min(*u))?;
-                }
-                (Range::Levels(set), Range::Levels(kept)) => {
-                    set.intersect_with(kept);
-                    if set.is_empty() {
-                        return None;
-                    }
-                }
-                _ => return None,
-            }
-        }
-        Some(common)
+        meet(hull(&self.cells, on), region, self.problem.domains())
     }
 
     /// Bounds the node by one tangent with messages and drops what it proves useless. True when nothing is left below the bound.

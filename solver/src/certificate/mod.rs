@@ -28,6 +28,7 @@ mod values;
 mod verify;
 mod work;
 
+pub(crate) use cells::meet;
 pub(crate) use claims::{Claim, halves};
 pub(crate) use digest::digest;
 pub(crate) use forward::Forward;

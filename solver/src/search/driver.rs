@@ -356,18 +356,13 @@ impl Search<'_> {
 mod tests {
     use super::run_within;
     use crate::search::{Problem, SearchOptions, Status};
-    use crate::testing::{crossing_trees, wave};
-    use crate::{LeafObjective, Quadratic};
+    use crate::testing::{crossing_trees, wavy_objective};
 
     /// Whether nodes wait whole, built again, or some of each: the same answer, and on any number of threads the same nodes.
     #[test]
     fn the_answer_does_not_depend_on_the_memory_for_waiting_nodes() {
         let (domains, forest) = crossing_trees(40, 4, 23);
-        let n = forest.n_leaves();
-        let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
-        let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
-        let linear = (0..n).map(|k| wave(3 * k)).collect();
-        let objective = LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) };
+        let objective = wavy_objective(forest.n_leaves());
         let problem = Problem::new(&domains, &forest, &objective);
         let mut answers = Vec::new();
         for most_whole_bytes in [0, 20_000, usize::MAX] {

@@ -189,22 +189,18 @@ fn convex(model: &Model<'_>) -> Option<Deviation> {
 #[cfg(test)]
 mod tests {
     use super::Dual;
+    use crate::Problem;
     use crate::search::filter::{Changed, Filter};
     use crate::search::links::Links;
     use crate::search::model::Model;
     use crate::search::node::Node;
     use crate::search::relax::Directions;
-    use crate::testing::{crossing_trees, wave};
-    use crate::{LeafObjective, Problem, Quadratic};
+    use crate::testing::{crossing_trees, wavy_objective};
 
     #[test]
     fn the_weights_go_on_moving_while_messages_are_raised() {
         let (domains, forest) = crossing_trees(40, 4, 23);
-        let n = forest.n_leaves();
-        let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
-        let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
-        let linear = (0..n).map(|k| wave(3 * k)).collect();
-        let objective = LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) };
+        let objective = wavy_objective(forest.n_leaves());
         let problem = Problem::new(&domains, &forest, &objective);
         let model = Model::new(&problem).unwrap();
         let (mut node, mut links) = (Node::default(), Links::default());

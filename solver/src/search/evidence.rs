@@ -1,6 +1,6 @@
 //! Finds claims for certificates: parts of a box where constraints fail by forward evaluation.
 
-use crate::certificate::{Claim, Forward, RowForm, halves};
+use crate::certificate::{self, Claim, Forward, RowForm, halves};
 use leafgp_constraints::qp::{Qp, Status};
 use leafgp_constraints::statement::Statement;
 use leafgp_constraints::{Domain, Range, Region};
@@ -32,22 +32,7 @@ impl Default for Refuter {
 
 /// The smallest box around a node's cells, within a region; `None` when they have no allowed point in common.
 pub(crate) fn meet(model: &Model<'_>, cells: &[u64], region: &Region) -> Option<Region> {
-    let mut common = model.cells.hull(cells);
-    for ((range, within), domain) in common.0.iter_mut().zip(&region.0).zip(model.problem.domains) {
-        match (range, within) {
-            (Range::Interval { lower, upper }, Range::Interval { lower: l, upper: u }) => {
-                (*lower, *upper) = domain.within(lower.max(*l), upper.min(*u))?;
-            }
-            (Range::Levels(set), Range::Levels(kept)) => {
-                set.intersect_with(kept);
-                if set.is_empty() {
-                    return None;
-                }
-            }
-            _ => return None,
-        }
-    }
-    Some(common)
+    certificate::meet(model.cells.hull(cells), region, model.problem.domains)
 }
 
 impl Refuter {
