@@ -1,6 +1,6 @@
 """leafgp as a solver of kurobako (https://github.com/optuna/kurobako): an external program that speaks its JSON lines.
 
-    kurobako solver --name leafgp command python3 peers/kurobako_solver.py target/release/leafgp
+    kurobako solver --name leafgp command python3 peers/kurobako_solver.py target/release/leafgp [options of `leafgp suggest`]
 
 Each solver has a temporary folder with a problem file and a history; every question is one `leafgp suggest` on them, with leafgp's defaults. All kinds of
 variables of kurobako are passed on: continuous, discrete, categorical, logarithmic scales, and conditions (`active_if`). Questions may overlap: points
@@ -22,8 +22,9 @@ VALUE = "objective value"
 
 
 class Leafgp(solver.Solver):
-    def __init__(self, program, seed, spec):
-        self.program, self.seed, self.spec = program, seed, spec
+    def __init__(self, program, options, seed, spec):
+        self.command = [program, "suggest", *options, "--format", "json", "--quiet", "--seed", str(seed), "--threads", "1"]
+        self.spec = spec
         self.folder = tempfile.TemporaryDirectory()
         self.file = pathlib.Path(self.folder.name) / "problem.toml"
         self.history = pathlib.Path(self.folder.name) / "problem.csv"
@@ -33,8 +34,7 @@ class Leafgp(solver.Solver):
 
     def ask(self, idg):
         self.write_history()
-        command = [self.program, "suggest", self.file, "--format", "json", "--quiet", "--seed", str(self.seed), "--threads", "1"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([*self.command, self.file], capture_output=True, text=True)
         if done.returncode == 0:
             point = json.loads(done.stdout)["suggestions"][0]["point"]
             cells = [point.get(var.name, var.range.low) for var in self.spec.params]
@@ -108,8 +108,8 @@ def expression(lua):
 
 
 class Factory(solver.SolverFactory):
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, options):
+        self.program, self.options = program, options
 
     def specification(self):
         version = subprocess.run([self.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
@@ -117,7 +117,7 @@ class Factory(solver.SolverFactory):
         return solver.SolverSpec("leafgp", capabilities, {"version": version})
 
     def create_solver(self, seed, problem):
-        return Leafgp(self.program, seed, problem)
+        return Leafgp(self.program, self.options, seed, problem)
 
 
 class Runner(solver.SolverRunner):
@@ -126,4 +126,4 @@ class Runner(solver.SolverRunner):
 
 
 if __name__ == "__main__":
-    Runner(Factory(sys.argv[1])).run()
+    Runner(Factory(sys.argv[1], sys.argv[2:])).run()
