@@ -11,7 +11,8 @@ mod plot;
 
 pub(crate) use model::{ModelArgs, OptimizeArgs};
 pub(crate) use plot::{
-    PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
+    PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotPredictionsArgs,
+    PlotSurfaceArgs,
 };
 
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
@@ -313,6 +314,9 @@ pub(crate) struct RunArgs {
     /// Seconds after which an evaluation is stopped and has failed [default: none].
     #[arg(long, value_name = "S", value_parser = positive, requires = "evaluate")]
     pub(crate) timeout: Option<f64>,
+    /// Stop as soon as no feasible setting promises to be better than the best value by more than this, in the objective's units: proved by the trees' model.
+    #[arg(long, value_name = "G", value_parser = gain)]
+    pub(crate) until_gain: Option<f64>,
     /// Go on however many evaluations fail one after the other; otherwise three end the run.
     #[arg(long)]
     pub(crate) keep_going: bool,
@@ -462,6 +466,10 @@ fn positive(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|x| *x > 0.0 && *x <= 1e9)
         .ok_or_else(|| "expected seconds above 0, at most 1e9".to_owned())
+}
+
+fn gain(text: &str) -> Result<f64, String> {
+    number(text).ok().filter(|x| *x >= 0.0).ok_or_else(|| "expected a finite number, at least 0".to_owned())
 }
 
 fn fraction(text: &str) -> Result<f64, String> {

@@ -17,6 +17,8 @@ pub(crate) enum PlotCommand {
     Parallel(PlotParallelArgs),
     /// How much each variable matters: gain, splits, and the error when its values are shuffled.
     Importance(PlotImportanceArgs),
+    /// Measured against predicted by the model that chooses the points, each row predicted without having been seen.
+    Predictions(PlotPredictionsArgs),
 }
 
 /// Where a picture goes, and its size.
@@ -108,6 +110,20 @@ pub(crate) struct PlotImportanceArgs {
     /// Problem and history.
     #[command(flatten)]
     pub(crate) problem: ProblemArgs,
+    /// The picture.
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+}
+
+/// `leafgp plot predictions`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlotPredictionsArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of folds; a row's fold is its index modulo K.
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) cv: u32,
     /// The picture.
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
