@@ -70,6 +70,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PlotCommand,
     },
+    /// One page about where the experiments stand: HTML, complete in itself, for screen and paper.
+    Report(ReportArgs),
     /// Solve one acquisition problem to proven optimality.
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
@@ -349,6 +351,20 @@ pub(crate) struct FitArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// `leafgp report`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// The file to write; `-` for stdout.
+    #[arg(short, long, value_name = "FILE.html", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// The method.
+    #[command(flatten)]
+    pub(crate) preset: PresetArgs,
 }
 
 /// `leafgp solve`.

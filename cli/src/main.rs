@@ -20,6 +20,7 @@ mod plot;
 mod predict;
 mod predict_model;
 mod progress;
+mod report;
 mod run;
 mod solve;
 mod status;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
+        Command::Report(args) => report::command(args, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
@@ -94,7 +96,7 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
 const MEANT: [(&[&str], &str); 8] = [
     (&["best", "result", "results", "show", "list", "pending", "info"], "status"),
     (&["ask", "next", "propose", "recommend", "experiment"], "suggest"),
-    (&["record", "add", "set", "report", "done", "measure"], "tell"),
+    (&["record", "add", "set", "done", "measure"], "tell"),
     (&["remove", "delete", "undo", "drop"], "cancel"),
     (&["optimize", "optimise", "loop", "start"], "run"),
     (&["validate", "test", "lint"], "check"),
