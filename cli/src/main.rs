@@ -10,6 +10,7 @@ mod failure;
 mod fit;
 mod histories;
 mod init;
+mod init_table;
 mod inputs;
 mod interrupt;
 mod ledger;
@@ -22,6 +23,7 @@ mod predict_model;
 mod progress;
 mod report;
 mod run;
+mod shell;
 mod solve;
 mod status;
 mod study;
@@ -74,6 +76,8 @@ fn main() -> ExitCode {
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
+        Command::Completions(args) => shell::completions(args, &mut output),
+        Command::Man(args) => shell::man(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));
     exit_code(result, &mut output)

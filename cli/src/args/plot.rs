@@ -40,6 +40,7 @@ pub(crate) struct PictureArgs {
 
 /// `leafgp plot surface`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot surface coating.toml -o surface.svg")]
 pub(crate) struct PlotSurfaceArgs {
     /// The problem file (TOML); not needed with --function.
     #[arg(value_name = "FILE.toml", required_unless_present = "function")]
@@ -75,6 +76,7 @@ pub(crate) struct PlotSurfaceArgs {
 
 /// `leafgp plot convergence`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot convergence coating.toml -o progress.svg")]
 pub(crate) struct PlotConvergenceArgs {
     /// The problem file (TOML).
     #[arg(value_name = "FILE.toml")]
@@ -92,6 +94,7 @@ pub(crate) struct PlotConvergenceArgs {
 
 /// `leafgp plot parallel`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot parallel coating.toml --best 3 -o rows.svg")]
 pub(crate) struct PlotParallelArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -106,6 +109,7 @@ pub(crate) struct PlotParallelArgs {
 
 /// `leafgp plot importance`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot importance coating.toml -o variables.svg")]
 pub(crate) struct PlotImportanceArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -117,6 +121,7 @@ pub(crate) struct PlotImportanceArgs {
 
 /// `leafgp plot predictions`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot predictions coating.toml --cv 5 -o predictions.svg")]
 pub(crate) struct PlotPredictionsArgs {
     /// Problem and history.
     #[command(flatten)]
