@@ -66,11 +66,6 @@ fn from_table(args: &InitArgs, table: &Path, file: &Path, output: &mut Output) -
         let message = format!("{goal:?} is no column of numbers{}", hint(&goal, goals.iter().copied()));
         return Err(Failure::file(table, format!("{message}; expected one of {}", goals.join(", "))));
     }
-    if !(args.maximize || args.minimize) {
-        output.note(&format!(
-            "{goal} is to be minimized; for the other direction use --maximize, or edit the file"
-        ));
-    }
     let name = if file == Path::new("-") { table } else { file };
     let name = name.file_stem().map_or_else(|| "problem".into(), |stem| stem.to_string_lossy());
     let text = init_table::problem_text(&columns, &name, &goal, args.maximize);
@@ -79,6 +74,11 @@ fn from_table(args: &InitArgs, table: &Path, file: &Path, output: &mut Output) -
     let problem = Problem::from_text(file, &text).map_err(|e| unusable(e.to_string()))?;
     let bytes = std::fs::read(table).map_err(|e| Failure::file(table, e))?;
     History::from_bytes(&bytes, &problem).map_err(|e| unusable(e.to_string()))?;
+    if !(args.maximize || args.minimize) {
+        output.note(&format!(
+            "{goal} is to be minimized; for the other direction use --maximize, or edit the file"
+        ));
+    }
     Ok(text)
 }
 

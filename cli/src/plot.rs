@@ -15,8 +15,7 @@ use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::{read_problem, with_overrides};
 use super::output::Output;
 use leafgp::engine::{
-    HeldOut, HeldOutErrors, INTERVAL, Optimizer, Purpose, cross_validation, model_quality,
-    permutation_importances, stream, uniform,
+    Optimizer, Purpose, cross_validation, model_quality, permutation_importances, stream, uniform,
 };
 use leafgp::file::write_whole;
 use leafgp::history::{History, HistoryFile, Outcome};
@@ -311,20 +310,9 @@ fn predictions(args: &PlotPredictionsArgs, common: &Common, output: &mut Output)
     let chart = PredictedChart {
         title: title(&args.picture, &problem),
         objective: problem.objective().name.clone(),
-        points: predicted_points(errors),
+        points: errors.predictions.iter().map(Predicted::from).collect(),
     };
     Ok(size(&args.picture, PredictedChart::SIZE).map_or_else(|| chart.svg(), |size| chart.svg_sized(size)))
-}
-
-/// Held-out rows with their 95 % intervals.
-pub(super) fn predicted_points(errors: &HeldOutErrors) -> Vec<Predicted> {
-    let point = |p: &HeldOut| Predicted {
-        label: format!("row {}", p.row + 1),
-        value: p.value,
-        mean: p.mean,
-        half_width: INTERVAL * p.std,
-    };
-    errors.predictions.iter().map(point).collect()
 }
 
 fn problem_and_history(

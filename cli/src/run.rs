@@ -67,7 +67,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         Format::Table => {
             write_text(&optimizer, &rows, output)?;
             if let Some(promise) = &promise {
-                write_promise(promise, output)?;
+                write_promise(&optimizer, promise, output)?;
             }
         }
         Format::Json => output.json(&to_json(&optimizer, &rows, promise.as_ref()))?,

@@ -24,14 +24,14 @@ pub(super) fn command(
     let file = history_file(&args.problem.history, &args.problem.file)?;
     args.problem.history.check_exists(&file)?;
     let history = read_history(&file, &problem, output)?;
-    let promise =
-        stop_sign(&Optimizer::with_history(problem.clone(), &history)?, &Context::default(), output);
+    let optimizer = Optimizer::with_history(problem.clone(), &history)?;
+    let promise = stop_sign(&optimizer, &Context::default(), output);
     let promises = kept_promises(&args.problem.history, &file, &problem, &history, output);
     match args.format {
         Format::Table => {
             write_text(&problem, &history, output)?;
             if let Some(promise) = &promise {
-                write_promise(promise, output)?;
+                write_promise(&optimizer, promise, output)?;
             }
             write_kept(&problem, &promises, output)?;
         }

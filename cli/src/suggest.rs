@@ -16,8 +16,8 @@ use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
 use leafgp::engine::{
-    Context, EngineError, Optimizer, Promise, Suggestion, TargetScale, TrainingSet, interrupted as is_raised,
-    rounded_outward,
+    Context, EngineError, Optimizer, Promise, Suggestion, TargetScale, TrainingSet, cross_validation,
+    interrupted as is_raised, rounded_outward,
 };
 use leafgp::history::{Best, Forecast, HistoryFile, Outcome, csv_text};
 use leafgp::problem::{Goal, Problem};
@@ -105,7 +105,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         SuggestionFormat::Table => {
             write_text(&optimizer, &suggestions, best.as_ref(), output)?;
             if let Some(promise) = promise {
-                write_promise(&promise, output)?;
+                write_promise(&optimizer, &promise, output)?;
             }
         }
     }
@@ -131,14 +131,32 @@ pub(super) fn stop_sign(optimizer: &Optimizer, context: &Context, output: &mut O
 }
 
 /// The stop sign, and what it is not.
-pub(super) fn write_promise(promise: &Promise, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn write_promise(
+    optimizer: &Optimizer,
+    promise: &Promise,
+    output: &mut Output,
+) -> Result<(), Failure> {
     writeln!(output, "{}", promise.sentence())?;
     if promise.ends_at(0.0) {
-        writeln!(output, "stop: nothing better than the best so far is promised anywhere")?;
+        const NOTHING: &str = "nothing better than the best so far is promised anywhere";
+        let judged = cross_validation(optimizer.problem(), optimizer.observations(), FOLDS);
+        match judged.map(|judged| judged.process.verdict()) {
+            Ok(verdict) if !verdict.is_to_be_trusted() => {
+                let verdict = verdict.as_str();
+                writeln!(
+                    output,
+                    "{NOTHING}, but the model that says so is {verdict}: alone that is no reason to stop"
+                )?;
+            }
+            _ => writeln!(output, "stop: {NOTHING}")?,
+        }
     }
     writeln!(output, "{TRUST}")?;
     Ok(())
 }
+
+/// Folds of the judgement of a model that asks to stop.
+const FOLDS: usize = 5;
 
 /// What a proof about a model is worth.
 pub(super) const TRUST: &str = "(this is proved of the trees' model, not of the experiments; `leafgp fit FILE.toml --cv 5` says how far to trust it)";

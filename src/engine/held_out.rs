@@ -64,6 +64,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// False for a model whose bounds are no reason to do anything.
+    pub fn is_to_be_trusted(self) -> bool {
+        matches!(self, Self::Weak | Self::Good)
+    }
+
     /// The word of the output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -216,6 +221,7 @@ mod tests {
         assert_eq!(of(&line(5.8, 5.8)), Verdict::Worthless);
         assert_eq!(of(&line(5.8, 0.1)), Verdict::Worthless);
         assert_eq!(of(&[(2.0, 2.0, 1.0), (2.0, 2.5, 1.0)]), Verdict::NoSpread);
+        assert!(Verdict::Weak.is_to_be_trusted() && !Verdict::TooSure.is_to_be_trusted());
         assert_eq!(of(&[(1.0, f64::NAN, 1.0), (2.0, 2.5, 1.0)]), Verdict::Worthless);
         let too_sure = errors(&line(0.5, 0.1)).sentence();
         assert!(too_sure.starts_with("too sure of itself: only 0 of 20 values"), "{too_sure}");

@@ -87,7 +87,9 @@ impl Optimizer {
     pub fn with_history(problem: Problem, history: &History) -> Result<Self, EngineError> {
         let judged = |(index, row): (usize, &Row)| {
             let judged = Row::new(&problem, &row.point, row.outcome);
-            judged.map(|judged| Row { line: row.line, ..judged }).map_err(|e| EngineError::bad_row(index, &e))
+            judged
+                .map(|judged| Row { line: row.line, failure: row.failure.clone(), ..judged })
+                .map_err(|e| EngineError::bad_row(index, &e))
         };
         let rows = history.rows.iter().enumerate().map(judged).collect::<Result<_, _>>()?;
         Ok(Self { problem, history: History { rows, ..history.clone() } })

@@ -3,11 +3,13 @@
 mod facts;
 mod leaves;
 mod limits;
+mod next;
 mod page;
 mod sections;
 mod slices;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use facts::Campaign;
 pub use page::page;

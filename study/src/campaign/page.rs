@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::facts::Campaign;
-use super::sections;
+use super::{next, sections};
 use crate::escape::escape;
+use leafgp::problem::Variable;
 
 const STYLE: &str = include_str!("style.css");
 /// Nothing is loaded and nothing runs, whatever a file's text may hold.
@@ -19,7 +20,7 @@ pub fn page(campaign: &Campaign) -> String {
     );
     sections::head(&mut text, campaign);
     sections::stop_sign(&mut text, campaign);
-    sections::next(&mut text, campaign);
+    next::next(&mut text, campaign);
     sections::progress_and_model(&mut text, campaign);
     sections::variables(&mut text, campaign);
     sections::active_limits(&mut text, campaign);
@@ -44,10 +45,13 @@ pub(super) fn paragraph(text: &mut String, class: &str, content: &str) {
     let _ = writeln!(text, "<p{class}>{}</p>", escape(content));
 }
 
-/// A chart with its caption.
+/// A chart with its caption, which may be empty.
 pub(super) fn figure(text: &mut String, id: &str, svg: &str, caption: &str) {
-    let _ =
-        writeln!(text, "<figure id=\"{id}\">\n{svg}<figcaption>{}</figcaption>\n</figure>", escape(caption));
+    let caption = match caption {
+        "" => String::new(),
+        _ => format!("<figcaption>{}</figcaption>\n", escape(caption)),
+    };
+    let _ = writeln!(text, "<figure id=\"{id}\">\n{svg}{caption}</figure>");
 }
 
 /// A column of a table.
@@ -61,6 +65,15 @@ pub(super) struct Column {
 impl Column {
     pub(super) fn text(name: &str) -> Self {
         Self { name: name.to_owned(), is_number: false }
+    }
+
+    /// Of a variable's values, with its unit.
+    pub(super) fn of(variable: &Variable) -> Self {
+        let name = match &variable.unit {
+            Some(unit) => format!("{} [{unit}]", variable.name),
+            None => variable.name.clone(),
+        };
+        Self { name, is_number: variable.levels().is_empty() }
     }
 
     pub(super) fn number(name: &str) -> Self {

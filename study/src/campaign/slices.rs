@@ -53,7 +53,7 @@ fn slice(problem: &Problem, model: &Model, best: &Best, i: usize) -> Slice {
     let variable = &problem.variables()[i];
     let (values, labels) = places(variable, best.point[i]);
     let mut chart = SliceChart {
-        title: String::new(),
+        title: variable.name.clone(),
         variable: variable
             .unit
             .as_ref()

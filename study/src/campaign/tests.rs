@@ -22,7 +22,7 @@ fn campaign(problem: Problem, n: usize) -> Campaign {
     let mut history = History::new();
     for k in 0..n {
         let x = [(0.37 * k as f64).fract(), (k % 3) as f64, (1 + 7 * k % 25) as f64];
-        let value = 3.0 * x[0] + x[1] - 0.01 * (x[2] - 20.0).powi(2);
+        let value = 3.0 * x[0] + x[1] + 0.1 * x[2];
         history.push(&problem, &x, Outcome::Done(value)).unwrap();
     }
     if n > 10 {
@@ -59,11 +59,14 @@ fn parsed(html: &str) -> String {
 fn nothing_from_the_files_becomes_markup_and_nothing_is_loaded() {
     let html = page(&campaign(hostile(), 30));
     let body = parsed(&html);
-    for forbidden in ["<script", "<img", "<b>stirrer", "<i>kg", "<u>", "src=", "href=", "url(http", "@import"]
-    {
+    for forbidden in ["<script", "<img", "<b>stirrer", "<i>kg", "<u>", "url(http", "@import"] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     let document = roxmltree::Document::parse(&body).unwrap();
+    for attribute in document.descendants().flat_map(|node| node.attributes()) {
+        let name = attribute.name();
+        assert!(!["src", "href", "style"].contains(&name) && !name.starts_with("on"), "{name}");
+    }
     let text: String = document.descendants().filter_map(|n| n.text()).collect();
     for shown in ["<script>alert(1)</script>", "<b>stirrer</b>", "]]>", "'kind'", "<script>rule</script>"] {
         assert!(text.contains(shown), "{shown}");

@@ -4,6 +4,7 @@ use super::axis::{Scale, short};
 use super::document::{Document, Path, Size};
 use super::frame::{AxisText, Frame, Mark, dot, heading, whole};
 use super::palette::line_colour;
+use leafgp::engine::{HeldOut, INTERVAL};
 
 /// A measured value and what was predicted of it by a model that had not seen it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +17,18 @@ pub struct Predicted {
     pub mean: f64,
     /// Half of the interval in which the value should lie; not negative.
     pub half_width: f64,
+}
+
+impl From<&HeldOut> for Predicted {
+    /// With its 95 % interval.
+    fn from(held_out: &HeldOut) -> Self {
+        Self {
+            label: format!("row {}", held_out.row + 1),
+            value: held_out.value,
+            mean: held_out.mean,
+            half_width: INTERVAL * held_out.std,
+        }
+    }
 }
 
 impl Predicted {
