@@ -28,11 +28,12 @@ pub(super) fn command(args: &InitArgs, output: &mut Output) -> Result<Status, Fa
         Some(table) => {
             let file = args.file.clone().unwrap_or_else(|| table.with_extension("toml"));
             refuse_input(&file, &[table])?;
-            (from_table(args, table, &file, output)?, file)
+            (from_table(args, table, &file)?, file)
         }
     };
     if file == Path::new("-") {
         output.write_all(text.as_bytes())?;
+        note_direction(args, output);
         return Ok(Status::Done);
     }
     let write = if args.force { write_whole } else { write_new };
@@ -45,6 +46,7 @@ pub(super) fn command(args: &InitArgs, output: &mut Output) -> Result<Status, Fa
             _ => Failure::Input(format!("{file}: it cannot be written: {e}")),
         }
     })?;
+    note_direction(args, output);
     let history = match &args.from {
         Some(table) if *table != file.with_extension("csv") => format!(" --history {}", table.display()),
         _ => String::new(),
@@ -54,8 +56,15 @@ pub(super) fn command(args: &InitArgs, output: &mut Output) -> Result<Status, Fa
     Ok(Status::Done)
 }
 
+/// Nobody said which direction is better: the file's default may be the wrong one.
+fn note_direction(args: &InitArgs, output: &mut Output) {
+    if args.from.is_some() && !(args.maximize || args.minimize) {
+        output.note("the goal is to be minimized; for the other direction use --maximize, or edit the file");
+    }
+}
+
 /// The problem file of a table, which it reads as its history.
-fn from_table(args: &InitArgs, table: &Path, file: &Path, output: &mut Output) -> Result<String, Failure> {
+fn from_table(args: &InitArgs, table: &Path, file: &Path) -> Result<String, Failure> {
     let columns = Columns::read(table, &[])?;
     let goals = init_table::goals(&columns);
     let goal = match &args.goal {
@@ -74,11 +83,6 @@ fn from_table(args: &InitArgs, table: &Path, file: &Path, output: &mut Output) -
     let problem = Problem::from_text(file, &text).map_err(|e| unusable(e.to_string()))?;
     let bytes = std::fs::read(table).map_err(|e| Failure::file(table, e))?;
     History::from_bytes(&bytes, &problem).map_err(|e| unusable(e.to_string()))?;
-    if !(args.maximize || args.minimize) {
-        output.note(&format!(
-            "{goal} is to be minimized; for the other direction use --maximize, or edit the file"
-        ));
-    }
     Ok(text)
 }
 

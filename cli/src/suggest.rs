@@ -35,9 +35,9 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
-    let context = |meter: &Meter| Context {
+    let context = |meter: &Meter, scale: TargetScale| Context {
         interrupt: Some(interrupt.clone()),
-        progress: Some(meter.callback()),
+        progress: Some(meter.callback_in(move |score| scale.mean(score))),
         tree_excess: true,
     };
 
@@ -46,7 +46,8 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let (optimizer, suggestions, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
-        let suggestions = optimizer.ask_many(args.n, &context(&meter));
+        let scale = TrainingSet::new(&problem, optimizer.observations())?.scale;
+        let suggestions = optimizer.ask_many(args.n, &context(&meter, scale));
         drop(meter);
         let interrupted = is_raised(Some(&interrupt));
         let suggestions = match suggestions {

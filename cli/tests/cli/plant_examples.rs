@@ -80,7 +80,7 @@ fn tables_of_other_programs_and_names_that_need_quotes_become_problem_files_too(
     let run = folder.run(&["init", "deep.toml", "--from", "plan.csv", "--goal", "Ausbeute %"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
-        run.stderr.contains("Ausbeute % is to be minimized") && run.stderr.contains("--history plan.csv"),
+        run.stderr.contains("the goal is to be minimized") && run.stderr.contains("--history plan.csv"),
         "{}",
         run.stderr
     );
