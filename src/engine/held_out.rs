@@ -111,8 +111,8 @@ impl HeldOutErrors {
     pub fn verdict(&self) -> Verdict {
         match self.r_squared {
             None => Verdict::NoSpread,
-            // NaN, too: of a model without a finite error nothing is to be hoped for.
-            Some(r_squared) if !(r_squared > 0.0) => Verdict::Worthless,
+            // Of a model without a finite error nothing is to be hoped for.
+            Some(r_squared) if r_squared.is_nan() || r_squared <= 0.0 => Verdict::Worthless,
             Some(_) if self.is_too_sure() => Verdict::TooSure,
             Some(r_squared) if r_squared < WEAK => Verdict::Weak,
             Some(_) => Verdict::Good,

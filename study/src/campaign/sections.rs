@@ -11,7 +11,7 @@ use super::words::{plus_minus, point_text, shown, squared};
 use crate::escape::escape;
 use crate::page::digits;
 use crate::plot::{HopeChart, ImportanceChart, Predicted, PredictedChart, Progress, Size, Trial};
-use leafgp::engine::{INTERVAL, Verdict, rounded_outward};
+use leafgp::engine::{CrossValidation, INTERVAL, Verdict, rounded_outward};
 use leafgp::history::{Outcome, Row};
 use leafgp::problem::Goal;
 
@@ -72,7 +72,7 @@ pub(super) fn head(text: &mut String, campaign: &Campaign) {
     let pending = campaign.count(|outcome| outcome == Outcome::Pending);
     let failed = campaign.count(|outcome| outcome == Outcome::Failed);
     tile(text, "experiments done", &done.to_string(), "", &format!("{pending} pending, {failed} failed"));
-    match campaign.cross_validation.as_ref().map(|cv| cv.chooser()) {
+    match campaign.cross_validation.as_ref().map(CrossValidation::chooser) {
         Some((model, errors)) => {
             let verdict = errors.verdict();
             let r_squared = errors.r_squared.map_or_else(|| "-".to_owned(), |r| format!("{r:.2}"));
@@ -148,7 +148,7 @@ pub(super) fn progress_and_model(text: &mut String, campaign: &Campaign) {
         "The best value so far, and what the trees' model of the experiments up to there proves to be the most that any feasible setting promises."
     };
     figure(text, "figure-progress", &chart.svg_sized(CHART), caption);
-    if let Some((model, errors)) = campaign.cross_validation.as_ref().map(|cv| cv.chooser()) {
+    if let Some((model, errors)) = campaign.cross_validation.as_ref().map(CrossValidation::chooser) {
         let chart = PredictedChart {
             title: "Measured against predicted".into(),
             objective: objective.name.clone(),
@@ -320,7 +320,8 @@ fn remarks(campaign: &Campaign, i: usize, row: &Row) -> String {
     match row.outcome {
         Outcome::Pending => remarks.push("pending".into()),
         Outcome::Failed => {
-            remarks.push(row.failure.as_ref().map_or_else(|| "failed".into(), |why| format!("failed: {why}")))
+            remarks
+                .push(row.failure.as_ref().map_or_else(|| "failed".into(), |why| format!("failed: {why}")));
         }
         Outcome::Done(value) => {
             if let Some(forecast) =
