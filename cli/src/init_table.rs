@@ -291,7 +291,7 @@ mod tests {
             (&["0.1234", "0.98765", "0.5", "0.321"], "type = \"continuous\", bounds = [0.03, 1.0]"),
             (
                 &["0.00001", "0.00123", "0.01777", "0.5"],
-                "type = \"continuous\", bounds = [0.0000033, 1.5], scale = \"log\"",
+                "type = \"continuous\", bounds = [3.3e-6, 1.5], scale = \"log\"",
             ),
             (
                 &["a", "b, c", "a", "\"q\""],
