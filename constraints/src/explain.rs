@@ -88,8 +88,11 @@ impl Constraints {
         };
         let rest: Vec<usize> = conflict.iter().copied().filter(|&c| !is_whole(c)).collect();
         let full = Region::full(&relaxed);
-        let mut relaxed_set = self.with_pieces(&self.pieces(&rest), relaxed);
-        relaxed_set.program.grid_rows.clear();
+        // What is decided in whole numbers would not be outside of them.
+        let mut real = self.clone();
+        real.program.grid_rows.clear();
+        real.program.whole_rows.clear();
+        let relaxed_set = real.with_pieces(&real.pieces(&rest), relaxed);
         matches!(relaxed_set.decide(&full, limits), Decision::Feasible(_))
     }
 

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::Settings;
+use super::size::least_size;
+use super::whole_numbers::largest_whole;
 use crate::domain::Domain;
 use crate::function::{Extreme, Function, whole};
 use crate::level_set::LevelSet;
@@ -142,6 +144,13 @@ pub(crate) struct Program {
     pub(crate) conditions: Vec<Condition>,
     /// Rows decided in steps, by their condition.
     pub(crate) grid_rows: BTreeMap<ConditionId, GridRow>,
+    /// Comparisons of whole numbers, which are decided exactly.
+    pub(crate) whole_rows: BTreeSet<ConditionId>,
+    /// By variable: its domain's least size, and the largest magnitude of a domain of whole numbers.
+    least_sizes: Vec<f64>,
+    whole_domains: Vec<Option<f64>>,
+    /// Of each operation that yields whole numbers of whole coordinates, a bound on the magnitude of every operand and of the result.
+    wholes: Vec<Option<f64>>,
     /// Texts of the divisors.
     pub(crate) divisors: BTreeMap<NumberId, String>,
     known: BTreeMap<[u64; 4], NumberId>,
@@ -158,6 +167,30 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Nothing yet, about these variables.
+    pub(crate) fn about(domains: &[Domain]) -> Self {
+        Self {
+            least_sizes: domains.iter().map(least_size).collect(),
+            whole_domains: domains.iter().map(largest_whole).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The least size of a variable.
+    pub(crate) fn least_size_of(&self, variable: usize) -> f64 {
+        self.least_sizes.get(variable).copied().unwrap_or(0.0)
+    }
+
+    /// A bound on the magnitudes that an operation on whole numbers meets; `None` when it may yield others.
+    pub(crate) fn whole(&self, id: NumberId) -> Option<f64> {
+        self.wholes[id.0 as usize]
+    }
+
+    /// The largest magnitude of a variable of whole numbers.
+    pub(super) fn whole_domain(&self, variable: usize) -> Option<f64> {
+        self.whole_domains.get(variable).copied().flatten()
+    }
+
     /// Adds an operation, or finds the same one. Constant operands are folded.
     pub(crate) fn number(&mut self, number: Number) -> NumberId {
         let number = self.folded(number);
@@ -168,6 +201,7 @@ impl Program {
         let id = NumberId(u32::try_from(self.numbers.len()).expect("fewer than 2^32 operations"));
         let depth = self.depth_of(&number);
         self.depths.push(depth);
+        self.wholes.push(self.whole_magnitude(&number));
         self.numbers.push(number);
         self.known.insert(key, id);
         id
@@ -265,6 +299,8 @@ impl Program {
         let id = self.condition(Condition::Compare(op, a, b));
         if let Some(row) = row {
             self.grid_rows.insert(id, row);
+        } else if self.whole(a).is_some() && self.whole(b).is_some() {
+            self.whole_rows.insert(id);
         }
         id
     }
@@ -385,7 +421,7 @@ const ONE: i128 = 10_i128.pow(ONE_DIGITS);
 const ONE_DIGITS: u32 = 12;
 /// Beyond this a coordinate's numerator is no exact f64.
 const LARGEST_NUMERATOR: f64 = 1e15;
-/// Whole rows smaller than this are decided by f64: no tolerance reaches the next whole number.
+/// Whole rows smaller than this are decided by f64, which is exact.
 const SMALL: i128 = 500_000;
 
 /// Adds to a number's coefficient; `None` on overflow.
