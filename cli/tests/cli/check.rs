@@ -18,6 +18,7 @@ struct Report {
     reason: Option<String>,
     rows: Vec<Value>,
     best: Option<Value>,
+    in_floats: Vec<String>,
     warnings: Vec<String>,
 }
 

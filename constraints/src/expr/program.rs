@@ -326,6 +326,27 @@ impl Program {
         self.get(id).operands(f);
     }
 
+    /// The variables that some numbers read, ascending, and the conditions that choose between alternatives in them.
+    pub(crate) fn reads(&self, numbers: &[NumberId]) -> (BTreeSet<usize>, Vec<ConditionId>) {
+        let (mut variables, mut conditions) = (BTreeSet::new(), Vec::new());
+        let mut seen = BTreeSet::new();
+        let mut pending = numbers.to_vec();
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match *self.get(id) {
+                Number::Variable(v) => drop(variables.insert(v)),
+                Number::If(condition, a, b) => {
+                    conditions.push(condition);
+                    pending.extend([a, b]);
+                }
+                _ => self.operands(id, |operand| pending.push(operand)),
+            }
+        }
+        (variables, conditions)
+    }
+
     fn folded(&self, number: Number) -> Number {
         let (mut operands, mut constants) = (0, 0);
         number.operands(|id| {

@@ -276,15 +276,15 @@ impl<'a> Forward<'a> {
                     return in_steps(op, if swapped { (-high, -low) } else { (low, high) });
                 }
                 let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                if known.values(a).is_none() || known.values(b).is_none() {
+                    return false;
+                }
                 if self.statement.whole_rows.contains(&id) {
                     // Beyond `i128` nothing is claimed.
                     return known.whole_difference(a, b).is_none_or(|difference| in_steps(op, difference));
                 }
                 let allowed = equality * known.size(a).max(known.size(b));
                 let (a, b) = (known.values(a), known.values(b));
-                if a.is_none() || b.is_none() {
-                    return false;
-                }
                 match op {
                     Comparison::LessEqual => a.low <= b.high,
                     Comparison::Less => a.low < b.high,
