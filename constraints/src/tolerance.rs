@@ -3,7 +3,7 @@
 use crate::expr::Settings;
 
 /// Which tolerances a check uses. They are relative to the size of a comparison's terms, the largest of them as though products of sums were multiplied out,
-/// so that they mean the same in every unit; a variable whose range includes zero counts as a millionth of its largest bound at least. `<`, `>`, `!=`,
+/// so that they mean the same in every unit; a variable whose range includes zero counts as a billionth of its largest bound at least. `<`, `>`, `!=`,
 /// categories, whole numbers and sums of short decimals over grids and lists are always exact.
 ///
 /// ```

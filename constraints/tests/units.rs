@@ -194,8 +194,8 @@ fn tolerances_by_hand() {
         // Both factors' sizes, the larger of the terms of a sum.
         assert!(produce("(x + y) * x == {0.5:2}", [0.5, 0.5 + 0.9e-9]));
         assert!(!produce("(x + y) * x == {0.5:2}", [0.5, 0.5 + 1.1e-9]));
-        // A value near zero of a range with zero: a millionth of the range.
-        assert!(produce("x == 0", [0.9e-15, 0.0]) && !produce("x == 0", [1.1e-15, 0.0]));
+        // A value near zero of a range with zero: a billionth of the range.
+        assert!(produce("x == 0", [0.9e-18, 0.0]) && !produce("x == 0", [1.1e-18, 0.0]));
         let judge = |rule, x| holds(rule, unit, x, Tolerance::Judge);
         assert!(
             judge("x + y <= {0.2:1}", [0.1, 0.1 + 1.9e-7]) && !judge("x + y <= {0.2:1}", [0.1, 0.1 + 2.1e-7])
@@ -246,6 +246,42 @@ fn small_units_of_a_plant() {
     let then = pair(0.0, 1e-6, "h == 2e-8 implies oh == 3e-8");
     assert!(then.is_feasible(&[3e-8, 9e-7], Tolerance::Produce));
     assert!(!then.is_feasible(&[2e-8, 3.1e-8], Tolerance::Produce));
+}
+
+/// Streams of a network that are empty, complementary pairs, sums of squares that vanish: terms that may all be zero at once leave no tolerance, and points
+/// are found all the same.
+#[test]
+fn points_with_zero_terms_are_found() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let cases: [(usize, f64, f64, &[&str]); 8] = [
+        (2, -1.0, 1.0, &["x0 * x1 == 0"]),
+        (2, -1.0, 1.0, &["x0^2 + x1^2 == 0"]),
+        (5, 0.0, 1.0, &["x0 + x1 == x2", "x4 * x2 == 0.1*x0 + 0.7*x1", "x2 + x3 == 1", "x0 <= 0.3"]),
+        (6, 0.0, 100.0, &["x0 + x1 == x2 + x3", "x2*x4 + x3*x5 == 3*x0 + x1", "x4 <= 2.5", "x2 + x4 == x5"]),
+        (4, 0.0, 1.0, &["x0 == x1 * x2", "x3 == x0 * x1", "x3 <= 0.0001", "x1 + x2 == 1"]),
+        (3, 0.0, 1.0, &["(x0 + x1 - 0.5) * x2 == 0", "x2 + x1 >= 0.7"]),
+        (3, 0.0, 10.0, &["x0 * x1 == x2 * x2", "x0 + x1 + x2 == 10"]),
+        (2, 0.0, 1.0, &["x0 + x1 == 7e-10"]),
+    ];
+    for (n, lower, upper, rules) in cases {
+        let name = |v| variable(&format!("x{v}"), Domain::Continuous { lower, upper });
+        let mut builder = ConstraintsBuilder::new((0..n).map(name).collect()).unwrap();
+        rules.iter().for_each(|rule| builder.constrain(rule, rule).unwrap());
+        let set = builder.build();
+        let full = Region::full(set.domains());
+        for _ in 0..30 {
+            let centre: Vec<f64> = (0..n)
+                .map(|_| if rng.random_bool(0.3) { lower } else { rng.random_range(lower..upper) })
+                .collect();
+            let limits = Limits { nodes: 400, ..Limits::default() };
+            let (x, _) =
+                set.project(&full, &centre, 1e-3, limits).nearest.unwrap_or_else(|| panic!("{rules:?}"));
+            assert!(set.is_feasible(&x, Tolerance::Produce));
+            // Noise of a spreadsheet.
+            let noisy: Vec<f64> = x.iter().map(|&v| if v == 0.0 { 5.6e-17 * upper } else { v }).collect();
+            assert!(set.violations(&noisy, Tolerance::Judge).is_empty(), "{rules:?} at {noisy:?}");
+        }
+    }
 }
 
 fn whole(texts: &[&str], largest: f64) -> Constraints {

@@ -21,9 +21,9 @@
 use super::program::{Number, NumberId, Program};
 use crate::domain::Domain;
 
-/// Values of a range that includes zero are not told apart below this share of its larger bound, whatever they are multiplied with: with the tolerance of
-/// what is printed (1e-9) that is some roundings of the bound, which is what a zero computed from such values is off by.
-const RESOLUTION: f64 = 1e-6;
+/// Values of a range that includes zero are not told apart below this share of its larger bound: in a measured row 5.6e-17, a spreadsheet's 0.1 + 0.2 - 0.3,
+/// is zero.
+const RESOLUTION: f64 = 1e-9;
 
 /// Least size of a variable.
 pub(crate) fn least_size(domain: &Domain) -> f64 {

@@ -6,7 +6,7 @@ use leafgp_constraints::statement::{Number, NumberId, Statement};
 use super::values::Values;
 
 /// Share of its largest bound that a variable whose range includes zero counts as, at least.
-const RESOLUTION: f64 = 1e-6;
+const RESOLUTION: f64 = 1e-9;
 
 /// No less than the size of an operation at any point of a box, from its values there and its operands' sizes; `taken` says which alternatives of an `if` are
 /// possible.
