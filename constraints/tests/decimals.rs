@@ -112,6 +112,21 @@ fn random_rows_agree_with_integers() {
     assert!(ties > 250, "only {ties} ties");
 }
 
+/// What cancels on paper does not count, whatever f64 makes of it: 1 - 0.2 - 1 > -0.2.
+#[test]
+fn steps_that_cancel_leave_no_rounding() {
+    let fifths = Domain::Grid(Grid::new(-6, 2, 1, 7).unwrap());
+    let whole = Domain::Integer { lower: 0.0, upper: 1.0 };
+    let holds = |rule: &str, x: [f64; 3]| {
+        let domains = [fifths.clone(), whole.clone(), whole.clone()];
+        build(&domains, &[rule.to_string()]).is_feasible(&x, Tolerance::Produce)
+    };
+    assert!(!holds("(x1 + x0) - x2 > x0", [-0.2, 1.0, 1.0]));
+    assert!(holds("(x1 + x0) - x2 == x0", [-0.2, 1.0, 1.0]));
+    assert!(holds("(x1 + x0) - x2 > x0", [-0.2, 1.0, 0.0]));
+    assert!(holds("x0 + 0.1 - x0 <= 0.1", [0.6, 0.0, 0.0]));
+}
+
 /// Named are comparisons of steps, lists and whole numbers whose arithmetic f64 rounds, once each, and no others.
 #[test]
 fn rows_that_f64_decides_are_named() {

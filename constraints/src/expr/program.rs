@@ -360,8 +360,8 @@ impl Program {
         Number::Constant(value)
     }
 
-    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small whole rows
-    /// have none: f64 decides them exactly.
+    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small rows of
+    /// whole numbers have none: they are decided as such.
     fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
         let (terms, constant) = self.decimal_terms(a, b)?;
         // Each term is a whole number of 10^-digits.
@@ -393,8 +393,11 @@ impl Program {
             size = size.checked_add(coefficient.checked_abs()?.checked_mul(largest as i128 + 1)?)?;
             row.push((variable, scale, i64::try_from(coefficient).ok()?));
         }
-        let is_needed = digits > 0 || size >= SMALL;
-        (is_needed && !row.is_empty() && size < i128::from(i64::MAX)).then_some(())?;
+        // Steps may have cancelled that f64 would round.
+        let is_whole = self.whole(a).is_some() && self.whole(b).is_some();
+        let is_needed = !is_whole || size >= SMALL;
+        let is_constant = self.constant(a).is_some() && self.constant(b).is_some();
+        (is_needed && !is_constant && size < i128::from(i64::MAX)).then_some(())?;
         Some(GridRow { terms: row, bound: i64::try_from(bound).ok()?, step: 10f64.powi(-(digits as i32)) })
     }
 
@@ -442,7 +445,7 @@ const ONE: i128 = 10_i128.pow(ONE_DIGITS);
 const ONE_DIGITS: u32 = 12;
 /// Beyond this a coordinate's numerator is no exact f64.
 const LARGEST_NUMERATOR: f64 = 1e15;
-/// Whole rows smaller than this are decided by f64, which is exact.
+/// Rows of whole numbers smaller than this are decided by their operations.
 const SMALL: i128 = 500_000;
 
 /// Adds to a number's coefficient; `None` on overflow.
