@@ -19,3 +19,4 @@ mod suggest;
 mod support;
 mod targets;
 mod tell;
+mod units;
