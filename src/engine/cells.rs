@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
 
+use leafgp_solver::Region;
+
 use super::error::EngineError;
 use super::suggestion::Proof;
 use super::training::TargetScale;
 use crate::acquisition::AcquisitionProblem;
+use crate::problem::Problem;
 
 /// Most cells tried when those before have no new point.
 const MOST_CELLS: usize = 5;
@@ -19,12 +22,19 @@ pub(super) struct Cells {
     statement: AcquisitionProblem,
     options: SearchOptions,
     scale: TargetScale,
+    /// What may be suggested: cells are told, and given, within it.
+    region: Region,
     given: usize,
 }
 
 impl Cells {
-    pub(super) fn new(statement: AcquisitionProblem, options: SearchOptions, scale: TargetScale) -> Self {
-        Self { statement, options, scale, given: 0 }
+    pub(super) fn new(
+        problem: &Problem,
+        statement: AcquisitionProblem,
+        options: SearchOptions,
+        scale: TargetScale,
+    ) -> Self {
+        Self { statement, options, scale, region: problem.region(), given: 0 }
     }
 
     /// The optimal cell; when asked again, the optimal one of the others. `None` when it is proved that none is left, after [`MOST_CELLS`], and when the limits left no
@@ -40,7 +50,7 @@ impl Cells {
         if report.status == Status::Infeasible {
             return Ok(None);
         }
-        let Some(incumbent) = report.incumbent else {
+        let Some(mut incumbent) = report.incumbent else {
             if self.given > 0 {
                 return Ok(None);
             }
@@ -48,6 +58,7 @@ impl Cells {
             return Err(EngineError::NoIncumbent { reason });
         };
         self.given += 1;
+        incumbent.region = incumbent.region.within(&self.region);
         // All cells together have the time of one.
         let spent = Duration::from_secs_f64(report.seconds);
         self.options.time_limit =

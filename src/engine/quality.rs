@@ -131,7 +131,7 @@ pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Resul
     })
 }
 
-/// Points and values of the measured rows, in the objective's units.
+/// Points and values of the measured rows, in the objective's units; of a target, the distances from it.
 fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), EngineError> {
     let mut x = Table::new(problem.variables().len());
     let mut y = Vec::new();
@@ -139,7 +139,7 @@ fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), E
         if let Some(value) = row.value() {
             problem.check_point(&row.point).map_err(|e| EngineError::bad_row(index, &e))?;
             x.push(&row.point);
-            y.push(value);
+            y.push(problem.objective().goal.modelled(value));
         }
     }
     Ok((x, y))
@@ -163,7 +163,7 @@ fn cross_validate(problem: &Problem, measured: &[Row], folds: usize) -> Result<C
         let surrogate = Surrogate::of(problem, &part(false))?;
         let (scale, noise) = (surrogate.scale(), surrogate.process().hyperparameters().noise_variance);
         for row in part(true) {
-            let Some(value) = row.value() else { continue };
+            let Some(value) = row.value().map(|y| problem.objective().goal.modelled(y)) else { continue };
             let trees = scale.mean(surrogate.trees().predict(&row.point));
             let posterior = surrogate.process().posterior(&row.point);
             let mean = scale.mean(posterior.mean);

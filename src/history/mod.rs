@@ -10,6 +10,7 @@ mod dialect;
 mod document;
 mod error;
 mod file;
+mod header;
 mod judge;
 mod lock;
 mod notes;
