@@ -174,8 +174,25 @@ pub(crate) struct CheckArgs {
     pub(crate) format: Format,
 }
 
+/// What suggestions must be like.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WishArgs {
+    /// Suggest only with this value of a variable; may be given several times. All rows train the model.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) fix: Vec<(String, String)>,
+    /// Choose among the rows of a table (CSV with a column for each variable): each is evaluated, those that are taken or not feasible are left out.
+    #[arg(long, value_name = "CANDIDATES.csv")]
+    pub(crate) among: Option<PathBuf>,
+    /// One value of a variable in all suggestions; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) same: Vec<String>,
+}
+
 /// `leafgp suggest`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples: leafgp suggest coating.toml -n 3 --append\n          leafgp suggest coating.toml --fix temperature=95 --fix solvent=water\n          leafgp suggest screen.toml -n 8 --among catalysts.csv --same temperature"
+)]
 pub(crate) struct SuggestArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -183,6 +200,9 @@ pub(crate) struct SuggestArgs {
     /// Number of experiments to suggest.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub(crate) n: usize,
+    /// What they must be like.
+    #[command(flatten)]
+    pub(crate) wishes: WishArgs,
     /// Add the suggestions to the history as pending experiments.
     #[arg(long)]
     pub(crate) append: bool,
@@ -443,6 +463,12 @@ fn preset_words() -> impl TypedValueParser<Value = Preset> {
         let named = Preset::WORDS.into_iter().find(|(known, _)| *known == word);
         named.map_or(Preset::DEFAULT, |(_, preset)| preset)
     })
+}
+
+/// `NAME=VALUE`; the value is what follows the last `=`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.rsplit_once('=').ok_or_else(|| "expected NAME=VALUE".to_owned())?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn number(text: &str) -> Result<f64, String> {

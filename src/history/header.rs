@@ -50,10 +50,11 @@ impl Header {
         // A column that is somebody's by its full name is nobody's by the part before its unit.
         let is_somebodys = |name: &String| wanted.iter().any(|w| w.is_named(name) || w.was_named(name));
         let free: Vec<bool> = names.iter().map(|name| !is_somebodys(name)).collect();
+        let all: Vec<&str> = wanted.iter().map(|column| column.name).collect();
         let mut notes = Vec::new();
         let mut places = Vec::new();
         for column in &wanted {
-            match column.find(&names, &free) {
+            match column.find(&names, &free, &all) {
                 Ok(place) => {
                     notes.extend(place.and_then(|i| column.other_unit(&names[i])));
                     places.push(place);
@@ -102,7 +103,7 @@ impl Wanted<'_> {
     }
 
     /// The place of the column: by its name, else by an earlier one, else by either before a unit; `None` where it may be missing.
-    fn find(&self, names: &[String], free: &[bool]) -> Result<Option<usize>, HistoryError> {
+    fn find(&self, names: &[String], free: &[bool], all: &[&str]) -> Result<Option<usize>, HistoryError> {
         let places = |is: &dyn Fn(usize) -> bool| (0..names.len()).filter(|&i| is(i)).collect::<Vec<_>>();
         let named = places(&|i| self.is_named(&names[i]) || self.was_named(&names[i]));
         let found = if named.is_empty() {
@@ -126,22 +127,23 @@ impl Wanted<'_> {
                 Err(HistoryError::new(message, "one of them"))
             }
             [] if self.may_be_missing => Ok(None),
-            [] => Err(self.missing(names)),
+            [] => Err(self.missing(names, all)),
         }
     }
 
-    fn missing(&self, names: &[String]) -> HistoryError {
+    fn missing(&self, names: &[String], all: &[&str]) -> HistoryError {
         let message = format!(
             "the column of this {} is missing{}",
             self.role,
             hint(self.name, names.iter().map(String::as_str))
         );
-        let expected = match self.role {
+        let advice = match self.role {
             "variable" => {
-                "a column of that name; in the problem file `renamed_from` says an earlier one, and `default` the value of experiments from before there was the variable"
+                "in the problem file `renamed_from` says an earlier name, and `default` the value of experiments from before there was the variable"
             }
-            _ => "a column of that name; in the problem file `renamed_from` says an earlier one",
+            _ => "in the problem file `renamed_from` says an earlier name",
         };
+        let expected = format!("a header with {}; {advice}", all.join(", "));
         HistoryError::new(message, expected)
     }
 

@@ -40,7 +40,7 @@ pub mod reading {
     pub use super::number::parse_number;
     pub use super::settings_table::overlay_settings;
     pub use super::source::Source;
-    pub use super::spelling::hint;
+    pub use super::spelling::{hint, nearest};
     pub use super::table::{Located, Reader, join};
 }
 
@@ -241,6 +241,20 @@ impl Problem {
         let fixed = [&self.fixed, fixed].concat();
         let warnings = self.warnings.clone();
         builder.build().map(|problem| Self { fixed, warnings, ..problem })
+    }
+
+    /// The same problem with another default of a variable ([`Variable::default`]).
+    ///
+    /// # Errors
+    /// A value that is none of the variable's.
+    pub fn with_default(&self, name: &str, value: f64) -> Result<Self, ProblemError> {
+        let mut problem = self.clone();
+        if let Some(variable) = problem.variables.iter_mut().find(|v| composed(&v.name) == composed(name)) {
+            let refuse = |e: ValueError| ProblemError::new("default", e.message, e.expected);
+            variable.check_offered(value).map_err(refuse)?;
+            variable.default = Some(value);
+        }
+        Ok(problem)
     }
 
     /// The box of what may be suggested, constraints not considered: the domains, without removed levels, narrowed to the values that are fixed.

@@ -112,7 +112,7 @@ impl SurfaceChart<'_> {
             hatch_pattern(&mut document);
         }
         let area = heading(&mut document, whole(size), &self.title, &self.legend());
-        let better_is_bright = surface.goal == Goal::Minimize;
+        let better_is_bright = surface.goal != Goal::Maximize;
         let maps: [(String, &[f64], bool); 3] = [
             (format!("mean of {}", surface.objective), &surface.mean, better_is_bright),
             (format!("standard deviation of {}", surface.objective), &surface.std, false),
