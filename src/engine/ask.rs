@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use leafgp_solver::constraints::{Decision, Limits};
+use rand::{Rng, RngExt};
 
 use crate::history::{History, Outcome, Row};
 use crate::problem::{Preset, Problem};
@@ -36,6 +37,11 @@ impl<'a> Batch<'a> {
     }
 
     /// The history with the points planned so far.
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// [`Batch::history`], kept.
     pub(super) fn into_history(self) -> History {
         self.history
     }
@@ -197,7 +203,17 @@ fn design_point(
         return Err(infeasible(problem, limits));
     }
     let mut rng = stream(problem.settings().seed, Purpose::Design, existing.len());
-    let design = problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
+    let zeros = zeros_of_design(problem, &existing, &mut rng);
+    let mut draw = |problem: &Problem| {
+        problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone())
+    };
+    let mut design = match zeros.is_empty() {
+        true => Vec::new(),
+        false => draw(&problem.with_fixed(&zeros)?),
+    };
+    if design.is_empty() {
+        design = draw(problem);
+    }
     let suggestion = |point: Vec<f64>| Suggestion {
         point,
         proof: None,
@@ -228,6 +244,20 @@ fn design_point(
         Decision::Infeasible => Err(infeasible(problem, limits)),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),
     }
+}
+
+/// The semi-continuous variables that are 0 in the next point of a design, about half of them, those first that seldom were: an interval is drawn, a single value never.
+fn zeros_of_design(problem: &Problem, existing: &[Vec<f64>], rng: &mut impl Rng) -> Vec<(usize, f64)> {
+    let mut zeros = Vec::new();
+    for (i, variable) in problem.variables().iter().enumerate() {
+        if variable.or_zero.is_some() && problem.region().0[i].contains(0.0) {
+            let n_zero = existing.iter().filter(|x| x[i] == 0.0).count();
+            if rng.random_bool((1 + existing.len() - n_zero) as f64 / (2 + existing.len()) as f64) {
+                zeros.push((i, 0.0));
+            }
+        }
+    }
+    zeros
 }
 
 /// A new point when there is one, whatever it is worth; where the settings allow repeats nothing is looked for.

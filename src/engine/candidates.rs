@@ -10,6 +10,7 @@ use super::random::{Purpose, stream};
 use super::suggestion::{Listed, Suggestion};
 use super::taken::Taken;
 use super::training::TrainingSet;
+use crate::history::{Outcome, Row};
 use crate::problem::{Preset, Problem, ValueError};
 use crate::smooth::Coordinates;
 
@@ -41,9 +42,7 @@ impl Candidates {
         let mut candidates = Self { points: Vec::new(), left_out: Vec::new() };
         for (index, point) in points.iter().enumerate() {
             let refused = |e: ValueError| EngineError::BadCandidate { index, message: e.to_string() };
-            problem.check_point(point).map_err(refused)?;
-            let mut point = point.clone();
-            problem.constraints().deactivate(&mut point);
+            let point = Row::new(problem, point, Outcome::Pending).map_err(refused)?.point;
             let is_feasible =
                 |problem: &Problem| problem.constraints().is_feasible(&point, Tolerance::Produce);
             candidates.left_out.push(if !is_feasible(problem) {

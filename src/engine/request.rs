@@ -166,7 +166,10 @@ impl Work<'_> {
         for _ in 0..n {
             let suggestion = match &candidates {
                 Some(candidates) => batch.ask_listed(candidates),
-                None => batch.ask(),
+                None => match ask_untried(problem, batch.history(), self.context)? {
+                    Some(suggestion) => Ok(suggestion),
+                    None => batch.ask(),
+                },
             };
             let suggestion = suggestion.map_err(|error| self.said_with(error))?;
             batch.plan(&suggestion.point)?;
@@ -189,6 +192,47 @@ impl Work<'_> {
             error => error,
         }
     }
+}
+
+/// With the setting `untried_levels` and an odd number of rows beyond the first design: the suggestion with a level that no row has, the first one with which there is a
+/// new point.
+///
+/// # Errors
+/// What the models refuse.
+fn ask_untried(
+    problem: &Problem,
+    history: &History,
+    context: &Context,
+) -> Result<Option<Suggestion>, EngineError> {
+    let (settings, n_rows) = (problem.settings(), history.rows.len());
+    if !settings.untried_levels || n_rows < settings.design.initial || n_rows.is_multiple_of(2) {
+        return Ok(None);
+    }
+    let region = problem.region();
+    for (i, variable) in problem.variables().iter().enumerate() {
+        for (level, name) in variable.offered_levels().iter().enumerate() {
+            let level = level as f64;
+            if !region.0[i].contains(level) || history.rows.iter().any(|row| row.point[i] == level) {
+                continue;
+            }
+            let narrowed = problem.with_fixed(&[(i, level)])?;
+            match Batch::new(&narrowed, history.clone(), context).ask() {
+                Ok(mut suggestion) => {
+                    let why = format!("{} = {name}: no experiment had this level", variable.name);
+                    suggestion.note =
+                        Some(suggestion.note.map_or(why.clone(), |note| format!("{why}; {note}")));
+                    return Ok(Some(suggestion));
+                }
+                Err(
+                    EngineError::Infeasible { .. }
+                    | EngineError::SpaceExhausted
+                    | EngineError::NoIncumbent { .. },
+                ) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The values that are fixed, by index.
