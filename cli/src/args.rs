@@ -8,11 +8,13 @@ use leafgp::problem::Preset;
 
 mod model;
 mod plot;
+mod wishes;
 
 pub(crate) use model::{ModelArgs, OptimizeArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
 };
+pub(crate) use wishes::WishArgs;
 
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
@@ -172,20 +174,6 @@ pub(crate) struct CheckArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// What suggestions must be like.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct WishArgs {
-    /// Suggest only with this value of a variable; may be given several times. All rows train the model.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
-    pub(crate) fix: Vec<(String, String)>,
-    /// Choose among the rows of a table (CSV with a column for each variable): each is evaluated, those that are taken or not feasible are left out.
-    #[arg(long, value_name = "CANDIDATES.csv")]
-    pub(crate) among: Option<PathBuf>,
-    /// One value of a variable in all suggestions; may be given several times.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) same: Vec<String>,
 }
 
 /// `leafgp suggest`.
@@ -463,12 +451,6 @@ fn preset_words() -> impl TypedValueParser<Value = Preset> {
         let named = Preset::WORDS.into_iter().find(|(known, _)| *known == word);
         named.map_or(Preset::DEFAULT, |(_, preset)| preset)
     })
-}
-
-/// `NAME=VALUE`; the value is what follows the last `=`.
-fn assignment(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.rsplit_once('=').ok_or_else(|| "expected NAME=VALUE".to_owned())?;
-    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -13,6 +13,7 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
+use super::wishes::Wishes;
 use leafgp::engine::{Answer, Context, EngineError, Listed, Optimizer, Suggestion, interrupted as is_raised};
 use leafgp::history::{Best, Outcome, csv_text};
 use leafgp::problem::Problem;
@@ -61,7 +62,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         break (optimizer, answer, interrupted);
     };
     if let Some(path) = &args.export_instance {
-        export_instance(&optimizer, path)?;
+        export_instance(&optimizer, &wishes, path)?;
     }
 
     let mut warnings = history.warnings.clone();
@@ -214,13 +215,13 @@ fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
 }
 
 /// Writes the acquisition problem of the next suggestion.
-fn export_instance(optimizer: &Optimizer, path: &std::path::Path) -> Result<(), Failure> {
-    let surrogate = match optimizer.surrogate() {
+fn export_instance(optimizer: &Optimizer, wishes: &Wishes, path: &std::path::Path) -> Result<(), Failure> {
+    let instance = match optimizer.instance_for(&wishes.request) {
         Err(EngineError::NoMeasuredRow) => {
             let message = format!("{}: there is no instance without measured rows", path.display());
             return Err(Failure::Input(message));
         }
-        surrogate => surrogate?,
+        instance => instance?,
     };
-    surrogate.instance().write(path).map_err(Failure::input)
+    instance.write(path).map_err(Failure::input)
 }

@@ -29,6 +29,7 @@ mod taken;
 mod training;
 
 use crate::history::{Best, History, Outcome, Row};
+use crate::instance::Instance;
 use crate::problem::{Problem, ValueError};
 
 pub use agreement::MeanWithinAgreement;
@@ -132,6 +133,14 @@ impl Optimizer {
     /// fixed among the constraints in conflict.
     pub fn ask_for(&self, request: &Request, n: usize, context: &Context) -> Result<Answer, EngineError> {
         request::ask_for(&self.problem, &self.history, request, n, context)
+    }
+
+    /// The trees' acquisition problem of a request as a file: what [`Optimizer::ask_for`] has them search, after the experiments told so far.
+    ///
+    /// # Errors
+    /// As [`Optimizer::ask_for`], and [`EngineError::NoMeasuredRow`].
+    pub fn instance_for(&self, request: &Request) -> Result<Instance, EngineError> {
+        request::instance(&self.problem, &self.history, request)
     }
 
     /// The model that chooses the points, of the experiments told so far.

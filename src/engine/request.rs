@@ -5,8 +5,10 @@ use super::candidates::{Candidates, LeftOut};
 use super::context::Context;
 use super::error::EngineError;
 use super::suggestion::Suggestion;
+use super::surrogate::Surrogate;
 use super::taken::Taken;
 use crate::history::{History, Row};
+use crate::instance::Instance;
 use crate::problem::reading::hint;
 use crate::problem::{Canonical, Problem};
 
@@ -116,6 +118,27 @@ pub(super) fn ask_for(
         suggestion
     });
     Ok(Answer { suggestions: suggestions.collect(), ..answer })
+}
+
+/// The acquisition problem of the trees that decide about a request, as a file: with its levels in the order of their labels and with what is fixed. For the paper's preset
+/// it is the problem whose optimum the first suggestion is.
+pub(super) fn instance(
+    problem: &Problem,
+    history: &History,
+    request: &Request,
+) -> Result<Instance, EngineError> {
+    let fixed = fixed_values(problem, request)?;
+    let canonical = Canonical::new(problem)?;
+    let (narrowed, rows) = match &canonical {
+        None => (problem.with_fixed(&fixed)?, history.rows.clone()),
+        Some(canonical) => {
+            let fixed: Vec<_> = fixed.into_iter().map(|(i, value)| (i, canonical.value(i, value))).collect();
+            let rows = history.rows.iter();
+            let rows = rows.map(|row| Row { point: canonical.point(&row.point), ..row.clone() }).collect();
+            (canonical.problem().with_fixed(&fixed)?, rows)
+        }
+    };
+    Ok(Surrogate::of(&narrowed, &rows)?.instance())
 }
 
 fn answered(

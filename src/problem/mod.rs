@@ -9,6 +9,7 @@ mod grid;
 mod implied;
 mod number;
 mod order;
+mod range;
 mod settings;
 mod settings_table;
 mod source;
