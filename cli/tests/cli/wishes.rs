@@ -57,7 +57,9 @@ fn a_fix_that_leaves_too_few_points_says_that_it_is_the_fix() {
     assert_eq!(run.code, 3);
     let warning = "only 2 of 4 experiments: every other feasible point with a = 1 is taken";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
-    assert_eq!(run.json()["warnings"].as_array().unwrap().last().unwrap(), warning);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["warnings"].as_array().unwrap().last().unwrap(), warning);
+    assert_eq!(answer["suggestions"].as_array().unwrap().len(), 2);
     folder.write("p.csv", "a,b,y\n1,0,1\n1,1,2\n1,2,4\n");
     let run = folder.run(&["suggest", "p.toml", "--fix", "a=1"]);
     assert_eq!(run.code, 1);
