@@ -136,12 +136,11 @@ fn write_text(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let (name, objective, variables) = (problem.name(), problem.objective(), problem.variables());
-    match objective.goal {
-        Goal::Target(target) => {
-            writeln!(output, "{name}: {} as near to {target} as it can be", objective.name)?
-        }
-        goal => writeln!(output, "{name}: {} {}", goal.as_str(), objective.name)?,
-    }
+    let aim = match objective.goal {
+        Goal::Target(target) => format!("{} as near to {target} as it can be", objective.name),
+        goal => format!("{} {}", goal.as_str(), objective.name),
+    };
+    writeln!(output, "{name}: {aim}")?;
     let width = variables.iter().map(|v| v.name.chars().count()).max().unwrap_or(0);
     for variable in variables {
         let unit = variable.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));

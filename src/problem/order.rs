@@ -45,10 +45,8 @@ impl Canonical {
             if let Kind::Categorical(levels) = &mut variable.kind {
                 *levels = order.iter().map(|&i| levels[i].clone()).collect();
             }
-            let place =
-                |level: f64| order.iter().position(|&i| i as f64 == level).map_or(level, |k| k as f64);
-            variable.inactive_value = place(variable.inactive_value);
-            variable.default = variable.default.map(place);
+            variable.inactive_value = place(order, variable.inactive_value);
+            variable.default = variable.default.map(|level| place(order, level));
         }
         Ok(Some(Self { problem: builder.build()?, originals }))
     }
@@ -65,14 +63,13 @@ impl Canonical {
 
     /// A value of one variable of the original problem here.
     pub(crate) fn value(&self, variable: usize, x: f64) -> f64 {
-        self.originals[variable].iter().position(|&i| i as f64 == x).map_or(x, |k| k as f64)
+        place(&self.originals[variable], x)
     }
 
     /// A point from here in the original problem.
     pub(crate) fn original(&self, x: &[f64]) -> Vec<f64> {
-        let original = |(&level, order): (&f64, &Vec<usize>)| {
-            order.get(level as usize).filter(|_| !order.is_empty()).map_or(level, |&i| i as f64)
-        };
+        let original =
+            |(&level, order): (&f64, &Vec<usize>)| order.get(level as usize).map_or(level, |&i| i as f64);
         x.iter().zip(&self.originals).map(original).collect()
     }
 
@@ -86,6 +83,11 @@ impl Canonical {
         };
         Region(region.0.iter().zip(&self.originals).map(original).collect())
     }
+}
+
+/// Where a level went; what is no level of the order stays.
+fn place(order: &[usize], level: f64) -> f64 {
+    order.iter().position(|&i| i as f64 == level).map_or(level, |k| k as f64)
 }
 
 /// Labels as people sort them: runs of digits by their value, the rest letter by letter.
