@@ -5,7 +5,7 @@ use crate::function::Function;
 /// Functions as other languages and pocket calculators name them, and what to write here.
 const OTHERS: [(&str, &str); 11] = [
     ("lg", "the logarithm to base 10 is log10(x)"),
-    ("log2", "it is log(x) / log(2)"),
+    ("log2", "it is log(x) / log(2), with the natural logarithm `log`"),
     ("log_10", "it is log10(x)"),
     ("pow", "powers are written x ^ y"),
     ("power", "powers are written x ^ y"),
