@@ -20,3 +20,4 @@ mod support;
 mod targets;
 mod tell;
 mod units;
+mod wishes;

@@ -34,6 +34,7 @@ mod attained;
 mod check;
 mod error;
 mod lexer;
+mod names;
 mod near;
 mod parser;
 mod program;
