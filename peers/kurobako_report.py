@@ -14,6 +14,8 @@ from collections import defaultdict
 FIRST, SECOND = "leafgp", "TPE"
 # Relative to the larger of 1 and the values.
 TOLERANCE = 1e-6
+# In units of the variables' ranges, the largest difference counts.
+NEAR = 1e-4
 
 
 def best_values(study):
@@ -33,6 +35,19 @@ def compare(a, b):
     return -1 if a < b else 1
 
 
+def near_repeats(study):
+    """How many points lie within NEAR of an earlier one, and how many there are; none where no variable is continuous."""
+    ranges = [var["range"] for var in study["problem"]["spec"]["params_domain"]]
+    if all(range_["type"] != "CONTINUOUS" for range_ in ranges):
+        return 0, 0
+    points = [trial["params"] for trial in study["trials"]]
+
+    def near(one, other):
+        return all(abs(a - b) <= NEAR * (r["high"] - r["low"]) for a, b, r in zip(one, other, ranges))
+
+    return sum(any(near(point, earlier) for earlier in points[:i]) for i, point in enumerate(points)), len(points)
+
+
 def sign_test(outcomes):
     better, worse = outcomes.count(-1), outcomes.count(1)
     n = better + worse
@@ -42,11 +57,14 @@ def sign_test(outcomes):
 
 def main(path):
     runs = defaultdict(lambda: defaultdict(dict))
+    repeats = defaultdict(dict)
     with open(path, encoding="utf-8") as file:
         for line in file:
             study = json.loads(line)
             name = study["problem"]["spec"]["name"].removeprefix("sigopt/evalset/")
-            runs[name][study["solver"]["spec"]["name"]][study["seed"]] = best_values(study)
+            solver = study["solver"]["spec"]["name"]
+            runs[name][solver][study["seed"]] = best_values(study)
+            repeats[solver][name, study["seed"]] = near_repeats(study)
     seeds = {seed for solvers in runs.values() for own in solvers.values() for seed in own}
     complete = {name: own for name, own in runs.items() if all(own[solver].keys() == seeds for solver in (FIRST, SECOND))}
     print(f"{len(complete)} functions with {len(seeds)} runs a solver; {len(runs) - len(complete)} incomplete.\n")
@@ -65,6 +83,10 @@ def main(path):
             medians.append(compare(*(statistics.median(course[n - 1] for course in one.values()) for one in (first, second))))
             pairs += [compare(first[seed][n - 1], second[seed][n - 1]) for seed in sorted(seeds)]
         print(f"- after {n} evaluations: medians by function {sign_test(medians)}; run by run {sign_test(pairs)}")
+    print(f"\nPoints within {NEAR:g} of the ranges of an earlier one, where a variable is continuous:\n")
+    for solver in (FIRST, SECOND):
+        own = [count for (name, _), count in repeats[solver].items() if name in complete]
+        print(f"- {solver}: {sum(count for count, _ in own)} of {sum(n for _, n in own)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Optuna's own solver for kurobako, with the multivariate TPE and otherwise Optuna's defaults, for versions of Optuna that it does not run with.
 
-kurobako's Python package 0.2.1 ends each trial with a call of a private function of Optuna that writes a line to the log; since Optuna 4.5 or earlier it takes
+kurobako's Python package 0.2.1 ends each trial with a call of a private function of Optuna that writes a line to the log; in newer versions than 4.2 it takes
 other arguments, and the solver ends at the first result. Here that function does nothing; all else is theirs.
 """
 
