@@ -9,7 +9,7 @@ use leafgp::problem::Preset;
 mod model;
 mod plot;
 
-pub(crate) use model::{ModelArgs, OptimizeArgs};
+pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
 };
@@ -73,13 +73,15 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
     Optimize(OptimizeArgs),
+    /// Find the smallest change of a setting after which a trained model promises a target, with proof; or prove that none does.
+    Reach(ReachArgs),
     /// Compare methods on problems over many seeds: run, merge, report.
     Study {
         /// What to do with the study.
         #[command(subcommand)]
         command: StudyCommand,
     },
-    /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
+    /// Re-check a proof written by `solve --certificate` or `optimize --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
 }
 
@@ -426,12 +428,24 @@ pub(crate) struct StudyReportArgs {
 /// `leafgp verify`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON).
+    /// The acquisition problem (JSON); or a trained model, with the options that `optimize` had.
     #[arg(value_name = "INSTANCE.json")]
     pub(crate) instance: PathBuf,
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
+    /// Of a trained model: the box.
+    #[command(flatten)]
+    pub(crate) space: SpaceArgs,
+    /// Of a trained model: the direction.
+    #[command(flatten)]
+    pub(crate) goal: GoalArgs,
+    /// Of a trained model: the class, from 0.
+    #[arg(long, value_name = "K")]
+    pub(crate) class: Option<usize>,
+    /// Of a trained model: features by position.
+    #[arg(long)]
+    pub(crate) by_position: bool,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

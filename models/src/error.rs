@@ -61,6 +61,14 @@ pub enum ModelError {
         /// What is wrong, and what was expected.
         problem: String,
     },
+    /// A cell of a table cannot be used.
+    #[error("{error}")]
+    Cell {
+        /// Row, from 1.
+        row: usize,
+        /// What is wrong; names the row too.
+        error: Box<ModelError>,
+    },
     /// The trees would become too large for the box.
     #[error(
         "within this box the trees have more than {limit} leaves: splits that treat zero as missing repeat what lies below them"

@@ -111,10 +111,16 @@ pub(crate) fn search_cell(
             return Some(outcome);
         }
         region.0[last] = Range::Interval { lower: outcome.bound, upper: target };
-        let mut point = centre(model, &Region(region.0[..n].to_vec()));
-        point.extend(learned.predictor.predict(&point));
-        point.push(target);
-        match decide_in(model, learned.system, effort.limits, &region, &point, effort.nodes) {
+        let mut part = region.clone();
+        let decision = if learned.system.contract(&mut part) {
+            let mut point = centre(model, &Region(part.0[..n].to_vec()));
+            point.extend(learned.predictor.predict(&point));
+            point.push(target);
+            decide_in(model, learned.system, effort.limits, &part, &point, effort.nodes)
+        } else {
+            Decision::Infeasible
+        };
+        match decision {
             Decision::Feasible(mut x) => {
                 x.truncate(n);
                 let Some((_, objective)) = learned.extended(&x) else { return Some(outcome) };

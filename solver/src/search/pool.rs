@@ -172,7 +172,7 @@ pub(crate) fn decide_in(
     middle: &[f64],
     nodes: usize,
 ) -> Decision {
-    if region.contains(middle) && constraints.is_feasible(middle, Tolerance::Produce) {
+    if constraints.is_feasible(middle, Tolerance::Produce) {
         return Decision::Feasible(middle.to_vec());
     }
     let free = region.0.iter().filter(|range| !range.is_fixed()).count();
