@@ -38,7 +38,8 @@ pub use evaluate::{Evaluate, Evaluation};
 pub use model::Model;
 pub use permutation::permutation_importances;
 pub use quality::{
-    CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
+    CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees,
+    predictions_quality, trees_quality,
 };
 pub use random::{Purpose, stream};
 pub use run::{Ledger, RunSettings, Step, planned, run};

@@ -6,6 +6,7 @@ mod history_file;
 mod init;
 mod mixed;
 mod model;
+mod models;
 mod plot;
 mod predict;
 mod problem_file;

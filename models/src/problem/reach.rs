@@ -63,13 +63,9 @@ impl ModelProblem {
             return refuse(format!("there is no model number {}", reach.model));
         };
         let mut terms = Vec::new();
-        let mut kinks = Vec::new();
         for (v, variable) in self.variables.iter().enumerate() {
             if let Some(term) = distance(variable, reach.from[v], reach.weights[v])? {
                 terms.push(term);
-                if !variable.domain.is_categorical() {
-                    kinks.push((v, reach.from[v]));
-                }
             }
         }
         let distance = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
@@ -80,7 +76,7 @@ impl ModelProblem {
         };
         let mut promised = self.clone();
         promised.constrain("the target", &condition)?;
-        let nearest = promised.minimize(&distance, Goal::Minimize, &kinks, excluded, options)?;
+        let nearest = promised.minimize(&distance, Goal::Minimize, Some(reach.from), excluded, options)?;
         if nearest.status != Status::Infeasible {
             return Ok(ReachOutcome::Nearest(nearest));
         }

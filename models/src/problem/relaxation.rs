@@ -40,11 +40,11 @@ enum Part {
 }
 
 impl ModelProblem {
-    /// The relaxation of an objective that is minimised. `kinks`: variables and places on whose sides functions differ.
+    /// The relaxation of an objective that is minimised. `from` is a point on whose sides functions differ.
     pub(super) fn relax(
         &self,
         objective: &Quantity,
-        kinks: &[(usize, f64)],
+        from: Option<&[f64]>,
     ) -> Result<LeafRelaxation, ModelError> {
         let n = self.variables.len();
         let whole = self.whole();
@@ -60,9 +60,8 @@ impl ModelProblem {
         let stairs: Vec<Stairs> = (0..n)
             .filter(|&v| forms().any(|form| form.unary.iter().any(|(variable, ..)| *variable == v)))
             .map(|v| {
-                let kinks: Vec<f64> =
-                    kinks.iter().filter(|(variable, _)| *variable == v).map(|&(_, at)| at).collect();
-                Stairs::new(v, &self.domains[v], &of_models, &kinks)
+                let kink = from.map(|from| from[v]);
+                Stairs::new(v, &self.domains[v], &of_models, kink)
             })
             .collect();
         let trees = trees.into_iter().chain(stairs.iter().map(|stairs| stairs.tree.clone())).collect();

@@ -1,6 +1,7 @@
 //! The search: the relaxation with its multipliers, and the system of all constraints.
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Domain, Quantity, Region, Variable};
+use leafgp_solver::search::relative_gap;
 use leafgp_solver::{Learned, Predictor, Problem, SearchOptions, Status, StopReason, minimize};
 
 use super::predictor::Models;
@@ -58,21 +59,22 @@ impl ModelProblem {
             Goal::Minimize => objective.to_owned(),
             Goal::Maximize => format!("-({objective})"),
         };
-        self.minimize(&expression, goal, &[], excluded, options)
+        self.minimize(&expression, goal, None, excluded, options)
     }
 
-    /// Minimises an expression; values are reported for the goal.
+    /// Minimises an expression; values are reported for the goal. `from` is a point on whose sides the expression differs, and whose coordinates the answer
+    /// takes where that costs nothing.
     pub(super) fn minimize(
         &self,
         expression: &str,
         goal: Goal,
-        kinks: &[(usize, f64)],
+        from: Option<&[f64]>,
         excluded: &[Region],
         options: &SearchOptions,
     ) -> Result<ModelOptimum, ModelError> {
         let started = std::time::Instant::now();
         let quantity = self.quantity(expression)?;
-        let relaxation = self.relax(&quantity, kinks)?;
+        let relaxation = self.relax(&quantity, from)?;
         let system = self.system(expression, &quantity)?;
         let chosen = multipliers::choose(&relaxation, &self.domains, options)?;
         let leaf_objective = relaxation.objective.plus(&chosen, &relaxation.constraints);
@@ -93,19 +95,31 @@ impl ModelProblem {
         let mut options = options.clone();
         options.time_limit = options.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
         let report = minimize(&problem, &options)?;
-        let best = report.incumbent.map(|incumbent| ModelCandidate {
-            value: goal.sign() * incumbent.objective,
-            predictions: predictor.predict(&incumbent.x),
-            point: incumbent.x,
+        let value = |x: &[f64]| {
+            let mut point = x.to_vec();
+            point.extend(predictor.predict(x));
+            quantity.value(&point)
+        };
+        let best = report.incumbent.map(|incumbent| {
+            let (mut point, mut objective) = (incumbent.x, incumbent.objective);
+            for (v, &own) in from.unwrap_or_default().iter().enumerate() {
+                let before = std::mem::replace(&mut point[v], own);
+                let trial = if before != own && problem.allows(&point) { value(&point) } else { f64::NAN };
+                if trial <= objective { objective = trial } else { point[v] = before }
+            }
+            let predictions = predictor.predict(&point);
+            ModelCandidate { point, value: goal.sign() * objective, predictions }
         });
         Ok(ModelOptimum {
-            best,
             bound: goal.sign() * report.best_bound,
-            gap: report.gap,
+            gap: best
+                .as_ref()
+                .map_or(report.gap, |best| relative_gap(goal.sign() * best.value, report.best_bound)),
             status: report.status,
             stop_reason: report.stop_reason,
             nodes: report.nodes,
             seconds: started.elapsed().as_secs_f64(),
+            best,
         })
     }
 

@@ -19,13 +19,13 @@ pub(super) struct Stairs {
 }
 
 impl Stairs {
-    /// Stairs over a domain, cut where the forest cuts, at `kinks` (places on whose sides a function differs) and some more.
-    pub(super) fn new(variable: usize, domain: &Domain, forest: &Forest, kinks: &[f64]) -> Self {
+    /// Stairs over a domain, cut where the forest cuts, at `kink` (a place on whose sides a function differs) and some more.
+    pub(super) fn new(variable: usize, domain: &Domain, forest: &Forest, kink: Option<f64>) -> Self {
         if let Some(levels) = domain.levels() {
             return Self::over_levels(variable, levels);
         }
         let (lower, upper) = domain.bounds();
-        let mut cuts: Vec<f64> = kinks.iter().flat_map(|&kink| [kink.next_down(), kink]).collect();
+        let mut cuts: Vec<f64> = kink.into_iter().flat_map(|kink| [kink.next_down(), kink]).collect();
         for node in forest.trees().iter().flat_map(|tree| &tree.nodes) {
             if let Node::Split { feature, rule: Rule::Threshold(t), .. } = node
                 && *feature == variable
@@ -145,7 +145,7 @@ mod tests {
                 ],
             };
             let forest = Forest::new(vec![cut], &domains).unwrap();
-            let stairs = Stairs::new(variable, domain, &forest, &[1.0]);
+            let stairs = Stairs::new(variable, domain, &forest, Some(1.0));
             let alone = Forest::new(vec![stairs.tree.clone()], &domains).unwrap();
             assert_eq!(alone.n_leaves(), stairs.pieces.len());
             let (lower, upper) = domain.bounds();
