@@ -104,7 +104,8 @@ fn quality_of_file(
     }
     let args = ModelArgs { model: path.to_owned(), class: None, by_position: false };
     let model = read_model(&args)?;
-    let variables: Vec<Variable> = problem.variables().iter().map(|v| v.in_expressions()).collect();
+    let variables: Vec<Variable> =
+        problem.variables().iter().map(leafgp::problem::Variable::in_expressions).collect();
     let binding = bind(&args, &model, &variables)?;
     let of_features = model.importances();
     let n = variables.len();

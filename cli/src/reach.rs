@@ -63,7 +63,7 @@ fn of_one_model(space: ModelSpace) -> Result<ModelProblem, Failure> {
     let ModelSpace { model, problem, variables, binding, .. } = space;
     let mut name = "prediction".to_owned();
     let taken = |name: &str| {
-        let defined = problem.iter().flat_map(|problem| problem.definitions()).map(|d| d.name.as_str());
+        let defined = problem.iter().flat_map(leafgp::problem::Problem::definitions).map(|d| d.name.as_str());
         variables.iter().map(|v| v.name.as_str()).chain(defined).any(|other| other == name)
     };
     while taken(&name) {

@@ -79,7 +79,7 @@ fn report(
                 name, verified.bound, verified.gap, verified.nodes, n_bytes
             )?,
             None => {
-                writeln!(output, "{}: verified: there is no feasible point ({} nodes)", name, verified.nodes)?
+                writeln!(output, "{name}: verified: there is no feasible point ({} nodes)", verified.nodes)?;
             }
         },
     }

@@ -330,3 +330,82 @@ fn optima_and_changes_of_many_random_problems_are_those_of_enumeration() {
     check(500, 13);
     check_reach(500, 14);
 }
+
+/// A model of stumps: feature, threshold, value below and above.
+fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
+    let mut text = format!(
+        "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n",
+        features.len() - 1,
+        features.join(" "),
+        vec!["100"; stumps.len()].join(" ")
+    );
+    for (i, (feature, threshold, low, high)) in stumps.iter().enumerate() {
+        text += &format!(
+            "\nTree={i}\nnum_leaves=2\nsplit_feature={feature}\nthreshold={threshold}\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value={low} {high}\n"
+        );
+    }
+    text + "\nend of trees\n"
+}
+
+/// A second layer exists from two layers on, and its dose is a whole number of spoons.
+#[test]
+fn hierarchical_variables_and_whole_definitions_hold() {
+    let plain = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let variables = vec![
+        plain("layers", Domain::Integer { lower: 1.0, upper: 4.0 }),
+        plain("dose", Domain::Continuous { lower: 0.0, upper: 9.0 }),
+    ];
+    let text = stumps(&["layers", "dose"], &[(0, 2.5, 5.0, 0.0), (1, 3.5, 0.0, 4.0)]);
+    let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    let binding = Binding::by_name(&ensemble, &variables).unwrap();
+    let model = NamedModel { name: "first".into(), ensemble, binding };
+    let mut problem = ModelProblem::new(variables, vec![model]).unwrap();
+    problem.define("spoons", "dose / 3", true).unwrap();
+    problem.active_if(1, "layers >= 2", 0.0).unwrap();
+    let maximum = |objective: &str| {
+        let optimum = problem.optimize(objective, Goal::Maximize, &[], &options()).unwrap();
+        assert_eq!(optimum.status, Status::Optimal);
+        let best = optimum.best.unwrap();
+        (best.value, best.point)
+    };
+    // Two layers, two spoons: 5 + 4 - 0.1 (2 + 6).
+    let (value, point) = maximum("first - 0.1 * (layers + dose)");
+    assert!(
+        (value - 8.2).abs() < 1e-6 && point[0] == 2.0 && (point[1] - 6.0).abs() < 1e-6,
+        "{value} at {point:?}"
+    );
+    // A layer that costs more than the dose brings: one layer, no dose.
+    let (value, point) = maximum("first - 5 * layers");
+    assert_eq!((value, point), (0.0, vec![1.0, 0.0]));
+}
+
+/// A probability: the limit on it is one on the raw score, and a point exactly at it counts as the library predicts it.
+#[test]
+fn limits_on_a_model_with_a_bent_link_are_exact() {
+    let variables = vec![Variable {
+        name: "dose".into(),
+        domain: Domain::Continuous { lower: 0.0, upper: 9.0 },
+        level_names: Vec::new(),
+    }];
+    let text = stumps(&["dose"], &[(0, 2.0, -1.0, 0.5), (0, 4.0, 0.0, 1.5), (0, 6.0, 0.0, 1.0)])
+        .replace("objective=regression", "objective=binary sigmoid:1");
+    let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    let at = |dose: f64| ensemble.predict(&[dose]);
+    for (limit, expected) in [(at(5.0), 4.0), (at(5.0).next_up(), 6.0), (at(3.0), 2.0), (0.0, 0.0)] {
+        let binding = Binding::by_name(&ensemble, &variables).unwrap();
+        let model = NamedModel { name: "yield".into(), ensemble: ensemble.clone(), binding };
+        let mut problem = ModelProblem::new(variables.clone(), vec![model]).unwrap();
+        problem.constrain("enough", &format!("`yield` >= {limit}")).unwrap();
+        let optimum = problem.optimize("dose", Goal::Minimize, &[], &options()).unwrap();
+        let best = optimum.best.unwrap();
+        assert!(best.predictions[0] >= limit && (best.value - expected).abs() < 1e-5, "{limit}: {best:?}");
+        assert!(optimum.bound <= expected + 1e-9, "{limit}: bound {}", optimum.bound);
+    }
+    let binding = Binding::by_name(&ensemble, &variables).unwrap();
+    let best = ensemble.predict(&[9.0]);
+    let model = NamedModel { name: "yield".into(), ensemble, binding };
+    let mut problem = ModelProblem::new(variables, vec![model]).unwrap();
+    problem.constrain("more than any", &format!("`yield` >= {}", best.next_up())).unwrap();
+    let optimum = problem.optimize("dose", Goal::Minimize, &[], &options()).unwrap();
+    assert_eq!(optimum.status, Status::Infeasible);
+}
