@@ -11,7 +11,7 @@ max_feature_idx=2
 objective=regression
 feature_names=a b c
 feature_infos=[0:1] -1:0:1:2 [0:1]
-tree_sizes=1 2 3
+tree_sizes=1 2
 
 Tree=0
 num_leaves=4
@@ -78,7 +78,7 @@ fn every_missing_type_and_category_set_predicts_as_written() {
 #[test]
 fn a_damaged_model_is_refused_with_its_line() {
     let cases = [
-        ("tree\n", "forest\n", "format"),
+        ("tree\n", "forest\n", "no known model"),
         ("num_tree_per_iteration=1", "num_tree_per_iteration=3", "3"),
         ("is_linear=0", "is_linear=1", "linear leaves"),
         ("threshold=0.5 0 0.25", "threshold=0.5 0", "line 17"),
