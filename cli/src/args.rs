@@ -9,7 +9,7 @@ use leafgp::problem::Preset;
 mod model;
 mod plot;
 
-pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs};
+pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs, VerifyArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
 };
@@ -423,32 +423,6 @@ pub(crate) struct StudyReportArgs {
     /// Leave out the times, the only part that differs when the same study is made again.
     #[arg(long)]
     pub(crate) without_times: bool,
-}
-
-/// `leafgp verify`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON); or a trained model, with the options that `optimize` had.
-    #[arg(value_name = "INSTANCE.json")]
-    pub(crate) instance: PathBuf,
-    /// The proof.
-    #[arg(value_name = "CERTIFICATE")]
-    pub(crate) certificate: PathBuf,
-    /// Of a trained model: the box.
-    #[command(flatten)]
-    pub(crate) space: SpaceArgs,
-    /// Of a trained model: the direction.
-    #[command(flatten)]
-    pub(crate) goal: GoalArgs,
-    /// Of a trained model: the class, from 0.
-    #[arg(long, value_name = "K")]
-    pub(crate) class: Option<usize>,
-    /// Of a trained model: features by position.
-    #[arg(long)]
-    pub(crate) by_position: bool,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 fn preset_words() -> impl TypedValueParser<Value = Preset> {

@@ -61,6 +61,14 @@ impl ModelSpace {
         Ok(Self { model, problem, variables, binding, domains, excluded })
     }
 
+    /// A box from a table or from a problem file, not from both.
+    pub(super) fn check_one_box(space: &SpaceArgs) -> Result<(), Failure> {
+        match (&space.data, &space.problem) {
+            (Some(_), Some(_)) => Err(Failure::Input("--data and --problem exclude each other".into())),
+            _ => Ok(()),
+        }
+    }
+
     /// The space of the search.
     pub(super) fn space(&self) -> Space<'_> {
         let space = Space::new(&self.domains, &self.binding).excluding(&self.excluded);

@@ -27,6 +27,7 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     if is_problem_file(&args.model) {
         return optimize_problem::command(args, common, output);
     }
+    ModelSpace::check_one_box(&args.space)?;
     let space = ModelSpace::open(&args.model, &args.space, common, &args.solver, output)?;
     let goal = space.goal(args.goal)?;
     let settings = space.settings(common, &args.solver)?;

@@ -22,8 +22,11 @@ use leafgp::problem::{Definition, Modelled, NamedExpression};
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
-    let beside = [(args.top > 1, "--top"), (args.certificate.is_some(), "--certificate")];
-    refuse_beside(&beside)?;
+    refuse_beside(&[
+        (args.space.data.is_some(), "--data"),
+        (args.top > 1, "--top"),
+        (args.certificate.is_some(), "--certificate"),
+    ])?;
     let problem = model_problem(&stated)?;
     let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
     let excluded = fixings(&args.space.fix, problem.variables())?;

@@ -19,6 +19,7 @@ pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -
     if of_model {
         let model =
             ModelArgs { model: args.instance.clone(), class: args.class, by_position: args.by_position };
+        ModelSpace::check_one_box(&args.space)?;
         let space = ModelSpace::open(&model, &args.space, common, &SolverArgs::default(), output)?;
         let goal = space.goal(args.goal)?;
         let bytes = bytes()?;

@@ -103,8 +103,9 @@ pub(crate) fn search_cell(
         Range::Levels(_) => floor,
     };
     outcome.bound = floor.max(lower_of(&region));
-    let mut target = cutoff.min(largest);
-    let mut little = 0.0f64;
+    // Most often the least value is attained: a point within the gap of the bound, found at once, closes the cell.
+    let mut little = (outcome.bound - cutoff_below(outcome.bound)).max(0.0);
+    let mut target = (outcome.bound + 0.9 * little).min(cutoff).min(largest);
     for _ in 0..effort.steps {
         if outcome.bound >= cutoff {
             outcome.closed = true;
@@ -130,7 +131,13 @@ pub(crate) fn search_cell(
                     outcome.best = Some(Found { objective, leaves: leaves.clone(), x });
                 }
             }
-            Decision::Infeasible => outcome.bound = target,
+            Decision::Infeasible => {
+                outcome.bound = target;
+                if target >= cutoff.min(largest) {
+                    outcome.closed = true;
+                    return Some(outcome);
+                }
+            }
             Decision::Undecided(_) => return Some(outcome),
         }
         // Half of what is open; when that is little, all of it.
