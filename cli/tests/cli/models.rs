@@ -44,8 +44,8 @@ cost = "flow + 0.1 * temp"
 
 fn mix() -> Folder {
     let folder = Folder::new();
-    folder.write("strength.txt", &stumps(&["temp", "flow"], &[(1, 5.0, 1.0, 10.0), (0, 40.0, 10.0, 30.0)]));
-    folder.write("purity.txt", &stumps(&["flow"], &[(0, 7.5, 0.99, 0.9)]));
+    folder.write("strength.txt", stumps(&["temp", "flow"], &[(1, 5.0, 1.0, 10.0), (0, 40.0, 10.0, 30.0)]));
+    folder.write("purity.txt", stumps(&["flow"], &[(0, 7.5, 0.99, 0.9)]));
     folder.write("mix.toml", MIX);
     folder
 }
@@ -189,6 +189,6 @@ fn fit_reads_models_by_name_and_refuses_cut_ones() {
     let cut = model.split("\nTree=1").next().unwrap().to_owned() + "\nend of trees\n";
     folder.write("cut.txt", &cut);
     folder.refused(&["fit", "p.toml", "--model", "cut.txt"], &["cut.txt", "tree"]);
-    folder.write("other.txt", &model.replace("feature_names=temp", "feature_names=heat"));
+    folder.write("other.txt", model.replace("feature_names=temp", "feature_names=heat"));
     folder.refused(&["fit", "p.toml", "--model", "other.txt"], &["\"heat\"", "temp"]);
 }
