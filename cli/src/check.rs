@@ -16,7 +16,7 @@ use super::output::Output;
 use super::suggest::best_to_json;
 use super::text_table::short;
 use leafgp::history::{History, Judgement, Outcome, Row, judge};
-use leafgp::problem::{Problem, format_number};
+use leafgp::problem::{Goal, Problem, format_number};
 
 /// Added to a conflict that only whole numbers, steps or lists make one.
 const INTEGRALITY: &str =
@@ -58,6 +58,13 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     };
     for warning in &idle {
         output.warning(&format!("{}: {warning}", args.problem.file.display()));
+    }
+    let floats = problem.constraints().decided_in_floats();
+    for name in names(&problem, &floats) {
+        output.note(&format!(
+            "{}: constraint {name} is decided in f64, not in exact decimals: where its sides are equal on paper, rounding has the last word",
+            args.problem.file.display()
+        ));
     }
     match args.format {
         Format::Table => write_text(&problem, history.as_ref(), &feasibility, output)?,
@@ -136,7 +143,11 @@ fn write_text(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let (name, objective, variables) = (problem.name(), problem.objective(), problem.variables());
-    writeln!(output, "{name}: {} {}", objective.goal.as_str(), objective.name)?;
+    let aim = match objective.goal {
+        Goal::Target(target) => format!("{} as near to {target} as it can be", objective.name),
+        goal => format!("{} {}", goal.as_str(), objective.name),
+    };
+    writeln!(output, "{name}: {aim}")?;
     let width = variables.iter().map(|v| v.name.chars().count()).max().unwrap_or(0);
     for variable in variables {
         let unit = variable.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
@@ -258,6 +269,8 @@ fn to_json(
         })
         .collect();
     let best = history.and_then(|history| history.best(problem)).map(|best| best_to_json(problem, &best));
+    let floats = problem.constraints().decided_in_floats();
+    let floats: Vec<&str> = floats.iter().map(|&i| problem.constraints().name(i)).collect();
     let mut warnings = problem.warnings().to_vec();
     warnings.extend(idle.iter().cloned());
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
@@ -265,6 +278,6 @@ fn to_json(
         "name": problem.name(), "objective": problem.objective().name, "goal": problem.objective().goal.as_str(),
         "variables": problem.variables().len(), "constraints": problem.constraints().len(),
         "feasible": feasible, "point": point, "conflict": conflict, "reason": reason,
-        "rows": rows, "best": best, "warnings": warnings,
+        "in_floats": floats, "rows": rows, "best": best, "warnings": warnings,
     })
 }

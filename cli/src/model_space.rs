@@ -89,6 +89,10 @@ impl ModelSpace {
     /// What was asked for, else the problem's own direction.
     pub(super) fn goal(&self, args: GoalArgs) -> Result<ModelGoal, Failure> {
         let own = self.problem.as_ref().map(|problem| problem.objective().goal);
+        if matches!(own, Some(Goal::Target(_))) && !args.maximize && !args.minimize {
+            let message = "the problem's goal is a target, which is not sought in a trained model; give --maximize or --minimize";
+            return Err(Failure::Input(message.into()));
+        }
         goal(args, own).ok_or_else(|| Failure::Input("give --maximize or --minimize".into()))
     }
 }
@@ -98,7 +102,7 @@ pub(super) fn goal(args: GoalArgs, own: Option<Goal>) -> Option<ModelGoal> {
     match (args.maximize, args.minimize, own) {
         (true, ..) | (_, false, Some(Goal::Maximize)) => Some(ModelGoal::Maximize),
         (_, true, _) | (_, _, Some(Goal::Minimize)) => Some(ModelGoal::Minimize),
-        (false, false, None) => None,
+        (false, false, None | Some(Goal::Target(_))) => None,
     }
 }
 

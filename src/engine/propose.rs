@@ -46,12 +46,12 @@ pub(super) struct Step<'a> {
 pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<Suggestion>, EngineError> {
     let problem = surrogate.problem();
     let options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
-    let mut cells = Cells::new(surrogate.acquisition(), options, surrogate.scale());
+    let mut cells = Cells::new(surrogate.acquisition(), options, surrogate);
     while let Some((incumbent, proof)) = cells.next()? {
         let point = point_to_measure(surrogate, &incumbent, step);
         if problem.settings().repeats || !step.taken.contains(&point) {
             let note = cells.note(&proof);
-            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, note }));
+            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, listed: None, note }));
         }
     }
     Ok(None)

@@ -2,12 +2,9 @@
 
 use leafgp_solver::constraints::{Tolerance, Violation};
 
-use crate::problem::Problem;
+use crate::problem::{Decimals, Problem};
 
 use super::settle::{distance, is_in_reach};
-
-/// A violation of a suggestion's own tolerance below this is not worth a word.
-const NEGLIGIBLE: f64 = 1e-9;
 
 /// How a point stands to the problem's rules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,8 +20,8 @@ pub struct Judgement {
     pub nearly: Vec<Violation>,
 }
 
-/// Judges a point as measured: half a step on grids, `equality_tolerance` of the settings for equalities and 1e-6 for inequalities, both relative to the larger
-/// side (at least 1). Suggestions are held to far stricter ones.
+/// Judges a point as measured: half a step on grids, `equality_tolerance` of the settings for equalities and 1e-6 for inequalities, both relative to the size of
+/// the rule's terms ([`Tolerance`]). Suggestions are held to far stricter ones.
 ///
 /// ```
 /// use leafgp::history::judge;
@@ -42,7 +39,12 @@ pub struct Judgement {
 pub fn judge(problem: &Problem, point: &[f64]) -> Judgement {
     let mut judgement = Judgement::default();
     for (i, (domain, &x)) in problem.constraints().domains().iter().zip(point).enumerate() {
-        if !is_in_reach(domain, x) {
+        if let Some(Decimals { lower, upper, .. }) = problem.variables()[i].decimals {
+            // Decimals are how a suggestion is set, not what may be measured.
+            if !(lower..=upper).contains(&x) {
+                judgement.outside.push((i, (lower - x).max(x - upper)));
+            }
+        } else if !is_in_reach(domain, x) {
             judgement.outside.push((i, distance(domain, x)));
         } else if !domain.contains(x) {
             judgement.beside.push((i, distance(domain, x)));
@@ -53,9 +55,8 @@ pub fn judge(problem: &Problem, point: &[f64]) -> Judgement {
     }
     let rows = Tolerance::Rows { equality: problem.settings().equality_tolerance };
     judgement.violations = problem.constraints().violations(point, rows);
-    judgement.nearly = problem.constraints().violations(point, Tolerance::Produce);
-    judgement.nearly.retain(|near| {
-        near.amount > NEGLIGIBLE && judgement.violations.iter().all(|far| far.constraint != near.constraint)
-    });
+    // What rounding does to a suggestion is not worth a word.
+    judgement.nearly = problem.constraints().violations(point, Tolerance::Rounded);
+    judgement.nearly.retain(|near| judgement.violations.iter().all(|far| far.constraint != near.constraint));
     judgement
 }
