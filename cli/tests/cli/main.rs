@@ -6,6 +6,7 @@ mod history_file;
 mod init;
 mod mixed;
 mod model;
+mod models;
 mod plant_examples;
 mod plot;
 mod predict;
