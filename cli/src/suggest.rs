@@ -38,13 +38,13 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
 
     let mut history = read_history(&file, &problem, output)?;
     args.problem.history.check_bounds(&file, &problem, &history)?;
-    let (optimizer, suggestions, interrupted) = loop {
+    let (optimizer, suggestions, ended, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
-        let suggestions = optimizer.ask_many(args.n, &context(&meter));
+        let suggestions = optimizer.ask_batch(args.n, &context(&meter));
         drop(meter);
         let interrupted = is_raised(Some(&interrupt));
-        let suggestions = match suggestions {
+        let (suggestions, ended) = match suggestions {
             Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
             suggestions => suggestions?,
         };
@@ -56,7 +56,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
                 continue;
             }
         }
-        break (optimizer, suggestions, interrupted);
+        break (optimizer, suggestions, ended, interrupted);
     };
     if let Some(path) = &args.export_instance {
         export_instance(&optimizer, path)?;
@@ -71,11 +71,14 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     }
     let fewer = suggestions.len() < args.n && !interrupted;
     if fewer {
-        let warning = format!(
-            "only {} of {} experiments: every other feasible point is taken",
-            suggestions.len(),
-            args.n
-        );
+        let why = match ended {
+            Some(EngineError::SpaceExhausted) if !optimizer.problem().settings().repeats => {
+                "every other feasible point is taken: exhausted, proved".to_owned()
+            }
+            Some(error) => format!("no further point was found within the limits: {error}"),
+            None => "no further point was found".to_owned(),
+        };
+        let warning = format!("only {} of {} experiments: {why}", suggestions.len(), args.n);
         output.warning(&warning);
         warnings.push(warning);
     }

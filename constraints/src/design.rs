@@ -21,6 +21,10 @@ const ROUNDS: usize = 2;
 const TRIES: usize = 4;
 /// Discrete variables of at most this many values get balanced counts.
 const BALANCED: usize = 12;
+/// A real with less than this share of its size left is at one value, but for rounding; with less than that one, it may be: a square is below zero at one
+/// point, which rounding widens to its root.
+const ROUNDING: f64 = 1e-12;
+const NEARLY_ONE_VALUE: f64 = 1e-7;
 /// Nodes of a projection that repairs a candidate.
 const REPAIR_NODES: usize = 200;
 
@@ -54,6 +58,51 @@ impl<'a> Design<'a> {
         if !self.work.propagator.contract(self.set, &mut full, None) {
             return Vec::new();
         }
+        // Ranges of nothing but rounding have one value; others may turn out to have one.
+        let mut room = self.settled(&full, ROUNDING);
+        self.collect(n, &room, rng);
+        if self.points.len() < self.existing + n {
+            let narrower = self.settled(&full, NEARLY_ONE_VALUE);
+            if narrower != room {
+                room = narrower;
+                self.collect(n, &room, rng);
+            }
+        }
+        self.points.split_off(self.existing)
+    }
+
+    /// The box with reals that have less than a share of their range, or of their size, left at their value in some feasible point.
+    fn settled(&mut self, full: &Region, share: f64) -> Region {
+        let is_thin = |v: usize| match full.0[v] {
+            Range::Interval { lower, upper } => {
+                let (l, u) = self.set.domains[v].bounds();
+                let size = lower.abs().max(upper.abs()).max(1e-3 * (u - l));
+                !self.set.domains[v].is_discrete() && lower < upper && upper - lower <= share * size
+            }
+            Range::Levels(_) => false,
+        };
+        let thin: Vec<usize> = (0..full.0.len()).filter(|&v| is_thin(v)).collect();
+        let mut settled = full.clone();
+        if thin.is_empty() {
+            return settled;
+        }
+        let middle: Vec<f64> = full.0.iter().map(value_of).collect();
+        let limits = Limits { nodes: REPAIR_NODES, ..self.limits.clone() };
+        let decision = Search::new(self.set, self.work, &middle, limits, true).thorough().decision(full);
+        if let crate::Decision::Feasible(x) = decision {
+            for v in thin {
+                settled.0[v] = crate::search::fixed(&self.set.domains[v], x[v]);
+            }
+            let mut contracted = settled.clone();
+            if self.work.propagator.contract(self.set, &mut contracted, None) {
+                return contracted;
+            }
+        }
+        full.clone()
+    }
+
+    /// Adds points until there are `n` new ones, or no more are found.
+    fn collect(&mut self, n: usize, full: &Region, rng: &mut impl Rng) {
         let mut misses = 0;
         while self.points.len() < self.existing + n && misses < 3 && !self.limits.must_stop() {
             let mut best: Option<(f64, Vec<f64>)> = None;
@@ -61,7 +110,7 @@ impl<'a> Design<'a> {
                 if self.limits.must_stop() {
                     break;
                 }
-                let Some(x) = self.candidate(&full, rng) else { continue };
+                let Some(x) = self.candidate(full, rng) else { continue };
                 let distance = self.points.iter().map(|p| self.distance(p, &x)).fold(f64::INFINITY, f64::min);
                 if distance > 0.0 && best.as_ref().is_none_or(|(d, _)| distance > *d) {
                     best = Some((distance, x));
@@ -69,27 +118,23 @@ impl<'a> Design<'a> {
             }
             match best {
                 Some((_, x)) => {
-                    let x =
-                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, &full);
+                    let short =
+                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, full);
                     // Rounding may meet a point that is there already.
-                    if self.points.contains(&x) {
-                        misses += 1;
-                        continue;
-                    }
+                    let x = if self.points.contains(&short) { x } else { short };
                     misses = 0;
                     self.note(&x);
                     self.points.push(x);
                 }
                 None => {
                     misses += 1;
-                    if let Some(x) = self.missing(&full, rng) {
+                    if let Some(x) = self.missing(full, rng) {
                         self.points.push(x);
                         misses = 0;
                     }
                 }
             }
         }
-        self.points.split_off(self.existing)
     }
 
     /// Counts the alternatives that a point takes.

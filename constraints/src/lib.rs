@@ -9,6 +9,7 @@ mod constraints;
 mod cycle;
 mod design;
 mod domain;
+mod exact;
 mod explain;
 mod expr;
 mod function;

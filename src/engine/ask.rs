@@ -241,12 +241,15 @@ fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<S
         return Err(EngineError::SpaceExhausted);
     }
     match taken.decide_new(limits) {
-        Decision::Feasible(point) => Ok(Suggestion {
-            point,
-            proof: None,
-            chosen: None,
-            note: Some("one of the last new points, found by looking between the others".to_owned()),
-        }),
+        Decision::Feasible(point) => {
+            let short = shorten_point(problem, point.clone());
+            Ok(Suggestion {
+                point: if taken.contains(&short) { point } else { short },
+                proof: None,
+                chosen: None,
+                note: Some("one of the last new points, found by looking between the others".to_owned()),
+            })
+        }
         Decision::Infeasible => Err(EngineError::SpaceExhausted),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),
     }

@@ -119,6 +119,18 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::ask`], when not even one can be suggested. When the space runs out later, fewer than `n` are returned.
     pub fn ask_many(&self, n: usize, context: &Context) -> Result<Vec<Suggestion>, EngineError> {
+        self.ask_batch(n, context).map(|(suggestions, _)| suggestions)
+    }
+
+    /// The same, and when there are fewer than `n`, why: [`EngineError::SpaceExhausted`] is a proof that no other point is left, everything else is not.
+    ///
+    /// # Errors
+    /// As [`Optimizer::ask`], when not even one can be suggested.
+    pub fn ask_batch(
+        &self,
+        n: usize,
+        context: &Context,
+    ) -> Result<(Vec<Suggestion>, Option<EngineError>), EngineError> {
         let mut batch = Batch::new(&self.problem, &self.history, context);
         let mut suggestions = Vec::new();
         for _ in 0..n {
@@ -128,10 +140,10 @@ impl Optimizer {
                     suggestions.push(suggestion);
                 }
                 Err(error) if suggestions.is_empty() => return Err(error),
-                Err(_) => break,
+                Err(error) => return Ok((suggestions, Some(error))),
             }
         }
-        Ok(suggestions)
+        Ok((suggestions, None))
     }
 
     /// The model that chooses the points, of the experiments told so far.
