@@ -23,6 +23,7 @@ mod pool;
 mod propagate;
 pub mod qp;
 mod questions;
+mod rational;
 mod region;
 mod relax;
 mod search;

@@ -47,7 +47,9 @@ impl Constraints {
     pub fn project(&self, region: &Region, centre: &[f64], gap: f64, limits: Limits) -> Projection {
         let finite = |(&c, range): (&f64, &Range)| if c.is_finite() { c } else { middle(range) };
         let centre: Vec<f64> = centre.iter().zip(&region.0).map(finite).collect();
-        self.with_workspace(|work| Search::new(self, work, &centre, limits, false).thorough().projection(region, gap))
+        self.with_workspace(|work| {
+            Search::new(self, work, &centre, limits, false).thorough().projection(region, gap)
+        })
     }
 
     /// The same point in short decimals: continuous coordinates are rounded to about four digits of their range (or of their value, where

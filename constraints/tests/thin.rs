@@ -135,8 +135,7 @@ fn half_spaces(rng: &mut ChaCha8Rng) -> Case {
     let at = if feasible { usize::MAX } else { rng.random_range(0..normals.len()) };
     let by = miss(rng);
     let row = |(k, a): (usize, &Vec<i64>)| {
-        let terms: Vec<(usize, i64)> =
-            a.iter().copied().enumerate().filter(|&(_, a)| a != 0).collect();
+        let terms: Vec<(usize, i64)> = a.iter().copied().enumerate().filter(|&(_, a)| a != 0).collect();
         let bound: i64 = a.iter().zip(&point).map(|(a, x)| a * x).sum::<i64>() - if k == at { by } else { 0 };
         format!("{} <= {}", sum(&terms), thousandths(bound))
     };
@@ -165,8 +164,7 @@ fn squares(rng: &mut ChaCha8Rng) -> Case {
 fn cone(rng: &mut ChaCha8Rng) -> Case {
     let n = rng.random_range(2..=4);
     let apex: Vec<i64> = (0..n).map(|_| 50 * rng.random_range(2..18)).collect();
-    let terms: Vec<String> =
-        (1..n).map(|v| format!("(x{v} - {})^2", thousandths(apex[v]))).collect();
+    let terms: Vec<String> = (1..n).map(|v| format!("(x{v} - {})^2", thousandths(apex[v]))).collect();
     let mut rows = if rng.random() {
         vec![format!("{} <= (x0 - {})^2", terms.join(" + "), thousandths(apex[0]))]
     } else {
@@ -194,7 +192,12 @@ fn touching(rng: &mut ChaCha8Rng) -> Case {
     let short = if feasible { 0 } else { 1 };
     let ball = |p: [i64; 2], radius: i64| {
         let r = i128::from(radius);
-        format!("(x0 - {})^2 + (x1 - {})^2 <= {}", thousandths(p[0]), thousandths(p[1]), r as f64 * r as f64 / 1e6)
+        format!(
+            "(x0 - {})^2 + (x1 - {})^2 <= {}",
+            thousandths(p[0]),
+            thousandths(p[1]),
+            r as f64 * r as f64 / 1e6
+        )
     };
     let mut rows = vec![ball(centre, c * first)];
     if rng.random() {
@@ -268,10 +271,7 @@ fn recipe(rng: &mut ChaCha8Rng) -> Case {
     let most = rng.random_range(1..=4).min(n as i64);
     let cap = 10 * rng.random_range(10..=60);
     let domain = Domain::Grid(Grid::new(0, 10, 3, cap as u64 / 10 + 1).unwrap());
-    let rows = vec![
-        format!("count(x0..x{} > 0) <= {most}", n - 1),
-        format!("sum(x0..x{}) == 1", n - 1),
-    ];
+    let rows = vec![format!("count(x0..x{} > 0) <= {most}", n - 1), format!("sum(x0..x{}) == 1", n - 1)];
     Case { kind: "recipe", domains: vec![domain; n], rows, feasible: most * cap >= 1000 }
 }
 
@@ -318,4 +318,36 @@ fn sets_without_an_interior_are_decided_and_rightly() {
     }
     assert!(wrong.is_empty());
     assert!(100 * unknown.len() < count, "{} of {count} sets are undecided", unknown.len());
+}
+
+/// What a person asks for: at most four of sixteen parts, in steps of a hundredth.
+#[test]
+fn recipes_of_a_few_parts_on_a_grid_are_decided_within_some_nodes() {
+    for (n, most, cap, rest, feasible) in [
+        (16, 4, 100, "x0 >= 0", true),
+        (16, 4, 25, "x0 >= 0", true),
+        (16, 4, 24, "x0 >= 0", false),
+        (16, 4, 100, "x0 + x1 + x2 <= 0.3", true),
+        (16, 4, 100, "all(x0..x15 in {0, 0.2..0.3})", true),
+        (16, 3, 100, "all(x0..x15 in {0, 0.2..0.3})", false),
+        (16, 4, 30, "x0 + x1 + x2 == 0.95 and x5 >= 0.06", false),
+        (40, 6, 20, "x0 == 0.01", true),
+    ] {
+        let domain = Domain::Grid(Grid::new(0, 1, 2, cap + 1).unwrap());
+        let rows = vec![
+            format!("count(x0..x{} > 0) <= {most}", n - 1),
+            format!("sum(x0..x{}) == 1", n - 1),
+            rest.to_owned(),
+        ];
+        let case = Case { kind: "recipe", domains: vec![domain; n], rows, feasible };
+        let set = case.build();
+        let start = Instant::now();
+        let decision = set.decide(&Region::full(set.domains()), Limits { nodes: 200, ..Limits::default() });
+        println!("{:.3} s {n} {most} {cap} {rest}: {decision:?}", start.elapsed().as_secs_f64());
+        match decision {
+            Decision::Feasible(x) => assert!(feasible && set.is_feasible(&x, Tolerance::Produce)),
+            Decision::Infeasible => assert!(!feasible, "{case:?}"),
+            Decision::Undecided(reason) => println!("UNDECIDED {case:?}: {reason}"),
+        }
+    }
 }

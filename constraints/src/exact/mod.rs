@@ -3,7 +3,6 @@
 //!
 //! Numbers are the decimals that they are written as. The point of an answer still has to pass the check of points.
 
-mod rational;
 mod simplex;
 
 use std::collections::BTreeMap;
@@ -11,8 +10,8 @@ use std::collections::BTreeMap;
 use crate::domain::Domain;
 use crate::expr::{Comparison, Condition, Number, NumberId, Program, negation};
 use crate::model::Piece;
+use crate::rational::Rational;
 use crate::region::{Range, Region};
-use rational::Rational;
 use simplex::{Answer, Row, decide};
 
 /// Cells of the dictionary beyond which nothing is tried.

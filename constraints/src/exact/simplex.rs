@@ -2,7 +2,7 @@
 //!
 //! Chvatal (1983), Linear Programming, chapters 2, 3 and 8.
 
-use super::rational::Rational;
+use crate::rational::Rational;
 
 /// `sum of terms <= right`, or `<`.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ mod slopes;
 pub(super) use slopes::Slopes;
 
 use super::model::{Linear, Model, NodeId, Operation, Step, Truth, TruthId};
-use crate::expr::Comparison;
 use super::propagate::{CAN_TRUE, State};
+use crate::expr::Comparison;
 use crate::function::{Function, Line, whole};
 use crate::interval::Interval;
 
@@ -213,7 +213,9 @@ impl Build<'_> {
                     match (possible(yes), possible(no)) {
                         (true, false) => self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below),
                         (false, true) => self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below),
-                        (true, true) if out.switches => self.switch(out, node, yes, [value(a), value(b)], below),
+                        (true, true) if out.switches => {
+                            self.switch(out, node, yes, [value(a), value(b)], below)
+                        }
                         _ => {}
                     }
                 }
@@ -235,7 +237,14 @@ impl Build<'_> {
         let (at_zero, at_end, end) = if rises { (a, b, d.hi) } else { (b, a, d.lo) };
         let slope = (at_end - at_zero) / end;
         if end != 0.0 && slope.is_finite() && d.contains(0.0) {
-            self.offer(out, node, &[(slope, difference)], at_zero, 2.0 * f64::EPSILON * (slope * end).abs(), below);
+            self.offer(
+                out,
+                node,
+                &[(slope, difference)],
+                at_zero,
+                2.0 * f64::EPSILON * (slope * end).abs(),
+                below,
+            );
         }
     }
 

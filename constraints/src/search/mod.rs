@@ -198,7 +198,8 @@ impl Search<'_> {
                 if matches!(split, Split::Stuck) {
                     split = self.split(task, &node.region, &relaxed);
                 }
-                if fresh && level == 0 && self.thorough && best.is_none() && !matches!(split, Split::Refuted) {
+                if fresh && level == 0 && self.thorough && best.is_none() && !matches!(split, Split::Refuted)
+                {
                     self.work.estimates.follow_switches();
                     match self.settle(task, &node.region, &relaxed) {
                         Some(Settled::Refuted) => break,

@@ -30,8 +30,13 @@ impl Search<'_> {
     /// True when the strict comparisons among the constraints contradict the others: at most their edges meet.
     pub(super) fn contradicts_strictly(&self, task: &Task, region: &Region) -> bool {
         let program = &self.set.program;
-        exact::any_strict(program, self.pieces(task))
-            && exact::verdict(program, self.domains, self.pieces(task), region) == Some(Verdict::Infeasible)
+        exact::any_strict(program, self.pieces(task)) && self.fails_exactly(task, region)
+    }
+
+    /// True when the linear constraints have no common point in the box: in fractions, without a rounding.
+    pub(super) fn fails_exactly(&self, task: &Task, region: &Region) -> bool {
+        exact::verdict(&self.set.program, self.domains, self.pieces(task), region)
+            == Some(Verdict::Infeasible)
     }
 
     /// The linear constraints in exact fractions, then a dive that settles the switches of counts first.

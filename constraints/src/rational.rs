@@ -2,7 +2,7 @@
 
 /// `numerator / denominator`, in lowest terms, the denominator positive. Operations return `None` on overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rational {
+pub(crate) struct Rational {
     numerator: i128,
     denominator: i128,
 }
@@ -11,18 +11,20 @@ pub(super) struct Rational {
 const MOST_DIGITS: i32 = 30;
 
 impl Rational {
-    pub(super) const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    pub(super) const ONE: Self = Self { numerator: 1, denominator: 1 };
+    pub(crate) const ZERO: Self = Self { numerator: 0, denominator: 1 };
+    pub(crate) const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     fn new(numerator: i128, denominator: i128) -> Option<Self> {
         let divisor = gcd(numerator, denominator)?;
         let sign = denominator.signum();
-        (divisor > 0 && sign != 0)
-            .then(|| Self { numerator: sign * numerator / divisor, denominator: sign * denominator / divisor })
+        (divisor > 0 && sign != 0).then(|| Self {
+            numerator: sign * numerator / divisor,
+            denominator: sign * denominator / divisor,
+        })
     }
 
     /// The shortest decimal that reads as this f64: what a person has written, or reads.
-    pub(super) fn decimal(x: f64) -> Option<Self> {
+    pub(crate) fn decimal(x: f64) -> Option<Self> {
         if !x.is_finite() {
             return None;
         }
@@ -39,38 +41,38 @@ impl Rational {
     }
 
     /// The f64 nearest to it, or next to that.
-    pub(super) fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
-    pub(super) fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.numerator == 0
     }
 
-    pub(super) fn is_positive(self) -> bool {
+    pub(crate) fn is_positive(self) -> bool {
         self.numerator > 0
     }
 
-    pub(super) fn is_negative(self) -> bool {
+    pub(crate) fn is_negative(self) -> bool {
         self.numerator < 0
     }
 
-    pub(super) fn negate(self) -> Self {
+    pub(crate) fn negate(self) -> Self {
         Self { numerator: -self.numerator, ..self }
     }
 
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(crate) fn plus(self, other: Self) -> Option<Self> {
         let common = gcd(self.denominator, other.denominator)?;
         let (left, right) = (other.denominator / common, self.denominator / common);
         let numerator = self.numerator.checked_mul(left)?.checked_add(other.numerator.checked_mul(right)?)?;
         Self::new(numerator, self.denominator.checked_mul(left)?)
     }
 
-    pub(super) fn minus(self, other: Self) -> Option<Self> {
+    pub(crate) fn minus(self, other: Self) -> Option<Self> {
         self.plus(other.negate())
     }
 
-    pub(super) fn times(self, other: Self) -> Option<Self> {
+    pub(crate) fn times(self, other: Self) -> Option<Self> {
         // Crosswise first, so that products stay small.
         let (a, b) = (gcd(self.numerator, other.denominator)?, gcd(other.numerator, self.denominator)?);
         if a == 0 || b == 0 {
@@ -81,11 +83,11 @@ impl Rational {
     }
 
     /// `None` for a divisor of zero, too.
-    pub(super) fn over(self, divisor: Self) -> Option<Self> {
+    pub(crate) fn over(self, divisor: Self) -> Option<Self> {
         self.times(Self::new(divisor.denominator, divisor.numerator)?)
     }
 
-    pub(super) fn is_less(self, other: Self) -> Option<bool> {
+    pub(crate) fn is_less(self, other: Self) -> Option<bool> {
         Some(self.minus(other)?.is_negative())
     }
 }
