@@ -68,6 +68,10 @@ impl Estimates {
         self.switches = true;
     }
 
+    pub(super) fn follows_switches(&self) -> bool {
+        self.switches
+    }
+
     /// Ends what [`Self::follow_switches`] began.
     pub(super) fn leave_switches(&mut self) {
         self.switches = false;

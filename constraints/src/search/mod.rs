@@ -203,6 +203,11 @@ impl Search<'_> {
                     self.work.estimates.follow_switches();
                     match self.settle(task, &node.region, &relaxed) {
                         Some(Settled::Refuted) => break,
+                        Some(Settled::Narrower(region)) => {
+                            number += 1;
+                            open.stack.push(Node { bound, number, region, changed: None, depth: 1 });
+                            break;
+                        }
                         Some(Settled::Feasible(x)) => {
                             upper = self.metric.distance(self.domains, &task.variables, &x);
                             best = Some((x, upper));

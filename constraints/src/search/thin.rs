@@ -20,6 +20,8 @@ const MOST_DIGITS: i32 = 16;
 pub(super) enum Settled {
     Feasible(Vec<f64>),
     Refuted,
+    /// All of its feasible points lie in this smaller one.
+    Narrower(Region),
 }
 
 impl Search<'_> {
@@ -58,7 +60,34 @@ impl Search<'_> {
         }
         let mut budget = SWITCH_BUDGET;
         let start = relaxed.candidate.clone();
-        self.dive_switches(task, &relaxed.live, region, &start, &mut budget).map(Settled::Feasible)
+        if let Some(found) = self.dive_switches(task, &relaxed.live, region, &start, &mut budget) {
+            return Some(Settled::Feasible(found));
+        }
+        match self.hull_of_alternatives(&relaxed.logical, region) {
+            None => Some(Settled::Refuted),
+            Some(narrower) => (narrower != *region).then_some(Settled::Narrower(narrower)),
+        }
+    }
+
+    /// The ranges that at least one alternative of each open disjunction leaves; `None` when one has none left.
+    fn hull_of_alternatives(&mut self, roots: &[u32], region: &Region) -> Option<Region> {
+        let mut kept = region.clone();
+        for &root in roots {
+            let Some(parts) = self.open_disjunction(&kept, root) else { continue };
+            let mut hull: Option<Region> = None;
+            for part in parts {
+                let mut child = kept.clone();
+                let (model, domains) = (self.model, self.domains);
+                if self.work.propagator.assume(model, domains, &mut child, root, part) {
+                    match &mut hull {
+                        None => hull = Some(child),
+                        Some(hull) => widen(hull, &child, &kept),
+                    }
+                }
+            }
+            kept = hull?;
+        }
+        Some(kept)
     }
 
     /// The point in the shortest decimals near it at which the constraints hold: where they leave no room, a person has nearly always written such numbers.
@@ -128,6 +157,19 @@ impl Search<'_> {
                 Step::Truth(_) => None,
             })
         })
+    }
+}
+
+/// Widens a box to hold another one, both parts of `all`; levels that differ are those of `all`.
+fn widen(hull: &mut Region, other: &Region, all: &Region) {
+    for ((range, other), all) in hull.0.iter_mut().zip(&other.0).zip(&all.0) {
+        match (&mut *range, other) {
+            (Range::Interval { lower, upper }, &Range::Interval { lower: l, upper: u }) => {
+                (*lower, *upper) = (lower.min(l), upper.max(u));
+            }
+            (range, other) if range != other => range.clone_from(all),
+            _ => {}
+        }
     }
 }
 
