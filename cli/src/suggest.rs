@@ -72,7 +72,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let fewer = suggestions.len() < args.n && !interrupted;
     if fewer {
         let why = match ended {
-            Some(EngineError::SpaceExhausted) if !optimizer.problem().settings().repeats => {
+            Some(EngineError::SpaceExhausted) => {
                 "every other feasible point is taken: exhausted, proved".to_owned()
             }
             Some(error) => format!("no further point was found within the limits: {error}"),

@@ -235,11 +235,8 @@ fn design_point(
     }
 }
 
-/// A new point when there is one, whatever it is worth; where the settings allow repeats nothing is looked for.
+/// A point that is not taken when there is one, whatever it is worth.
 fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<Suggestion, EngineError> {
-    if problem.settings().repeats {
-        return Err(EngineError::SpaceExhausted);
-    }
     match taken.decide_new(limits) {
         Decision::Feasible(point) => {
             let short = shorten_point(problem, point.clone());

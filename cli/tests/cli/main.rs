@@ -16,3 +16,4 @@ mod suggest;
 mod support;
 mod targets;
 mod tell;
+mod thin;
