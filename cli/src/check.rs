@@ -43,9 +43,9 @@ enum Feasibility {
 }
 
 pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    let limits =
+    let solver =
         SolverArgs { time_limit: args.time_limit, node_limit: args.node_limit, ..SolverArgs::default() };
-    let problem = read_problem(&args.problem.file, common, &limits, output)?;
+    let problem = read_problem(&args.problem.file, common, &solver, output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
     args.problem.history.check_exists(&file)?;
     let is_there = args.problem.history.is_stdin() || file.path().exists();

@@ -13,6 +13,8 @@ use crate::search::{Search, Workspace};
 
 /// A real whose feasible range is a smaller share of its domain than this is measured by that range.
 const THIN: f64 = 0.01;
+/// A real with less than this share of its size left is at one value, but for rounding.
+pub(crate) const ROUNDING: f64 = 1e-12;
 
 impl Constraints {
     /// The room that points have: the domains, and of a real of which contraction leaves less than a hundredth, what it leaves. The digits of a printed point and
@@ -97,12 +99,24 @@ impl Propagator {
     }
 }
 
-/// Whether a box leaves a real less than a hundredth of its domain, but more than a single value.
+/// Whether a box leaves a real less than a hundredth of its domain, but more than a rounding.
 fn is_thin(domain: &Domain, range: &Range) -> bool {
     let (l, u) = domain.bounds();
     match *range {
         Range::Interval { lower, upper } => {
-            !domain.is_discrete() && lower < upper && upper - lower < THIN * (u - l)
+            !domain.is_discrete() && upper - lower < THIN * (u - l) && !is_one_value(domain, range, ROUNDING)
+        }
+        Range::Levels(_) => false,
+    }
+}
+
+/// Whether a box leaves a real nothing but a share of its size.
+pub(crate) fn is_one_value(domain: &Domain, range: &Range, share: f64) -> bool {
+    let (l, u) = domain.bounds();
+    match *range {
+        Range::Interval { lower, upper } => {
+            let size = lower.abs().max(upper.abs()).max(1e-3 * (u - l));
+            !domain.is_discrete() && upper - lower <= share * size
         }
         Range::Levels(_) => false,
     }

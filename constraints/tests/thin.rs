@@ -351,3 +351,50 @@ fn recipes_of_a_few_parts_on_a_grid_are_decided_within_some_nodes() {
         }
     }
 }
+
+/// Where the set is a point, an edge or a face, a design still has its points; in free directions they differ.
+#[test]
+fn designs_on_sets_without_an_interior_have_their_points() {
+    let unit = continuous(0, 1000);
+    for (rows, n) in [
+        (&["x0 + x1 <= 0", "x2 <= 1"][..], 8),
+        (&["(x0 - 0.3)^2 + (x1 - 0.7)^2 <= 0"], 8),
+        (&["x0 + x1 <= 1", "x0 + x1 >= 1"], 8),
+        (&["x0 + 0.3 <= x1", "x1 + 0.7 <= x2"], 1),
+        (&["x0 + 0.1 <= x1", "x1 + 0.2 <= x2", "x0 + 0.3 >= x2"], 8),
+        (&["x0^2 + x1^2 <= (x2 - 0.5)^2", "x2 <= 0.5", "x2 >= 0.5"], 1),
+        (&["(x0 - 0.2)^2 + (x1 - 0.2)^2 <= 0.01", "(x0 - 0.32)^2 + (x1 - 0.36)^2 <= 0.01"], 8),
+    ] {
+        let case = Case {
+            kind: "design",
+            domains: vec![unit.clone(); 3],
+            rows: rows.iter().map(|&r| r.to_owned()).collect(),
+            feasible: true,
+        };
+        let set = case.build();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let points = set.design(n + 1, &[], &[], &mut rng, Limits::default());
+        assert!(points.len() >= n, "{rows:?}: {points:?}");
+        for (k, x) in points.iter().enumerate() {
+            assert!(set.is_feasible(x, Tolerance::Produce), "{rows:?}: {x:?}");
+            assert!(!points[..k].contains(x), "{rows:?}: {x:?} again");
+            assert!(x.iter().all(|v| v.to_string().len() <= 20), "{rows:?}: {x:?}");
+        }
+        if n == 1 {
+            assert_eq!(points.len(), 1, "{rows:?}: {points:?}");
+        }
+    }
+}
+
+#[test]
+fn a_set_of_one_point_answers_with_the_numbers_that_were_written() {
+    let case = Case {
+        kind: "slots",
+        domains: vec![continuous(0, 300); 4],
+        rows: (0..3).map(|k| format!("x{} - x{k} >= 0.1", k + 1)).collect(),
+        feasible: true,
+    };
+    let set = case.build();
+    let decision = set.decide(&Region::full(set.domains()), Limits::default());
+    assert_eq!(decision, Decision::Feasible(vec![0.0, 0.1, 0.2, 0.3]));
+}

@@ -23,6 +23,7 @@ use split::Split;
 pub(super) use task::Search;
 use task::Task;
 use thin::Settled;
+pub(super) use thin::simplest;
 pub(super) use workspace::Workspace;
 
 use crate::answer::{Decision, Projection};

@@ -174,7 +174,7 @@ fn widen(hull: &mut Region, other: &Region, all: &Region) {
 }
 
 /// The decimal with the fewest digits in `[lower, upper]`, the nearest to the middle of several; the middle when no short one lies there.
-fn simplest(lower: f64, upper: f64) -> f64 {
+pub(crate) fn simplest(lower: f64, upper: f64) -> f64 {
     let middle = 0.5 * lower + 0.5 * upper;
     if lower <= 0.0 && upper >= 0.0 {
         return 0.0;
