@@ -115,7 +115,7 @@ pub(crate) fn is_one_value(domain: &Domain, range: &Range, share: f64) -> bool {
     let (l, u) = domain.bounds();
     match *range {
         Range::Interval { lower, upper } => {
-            let size = lower.abs().max(upper.abs()).max(1e-3 * (u - l));
+            let size = lower.abs().max(upper.abs()).max(0.1 * (u - l));
             !domain.is_discrete() && upper - lower <= share * size
         }
         Range::Levels(_) => false,

@@ -23,7 +23,7 @@ use crate::expr::Settings;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// For points leafgp prints: inequalities in plain f64, equalities within `1e-9 * max(1, |lhs|, |rhs|)`.
+    /// For points leafgp prints: inequalities in plain f64, or in decimals where f64 is off by a rounding; equalities within `1e-9 * max(1, |lhs|, |rhs|)`.
     Produce,
     /// For rows a user brings: within `1e-6 * max(1, |lhs|, |rhs|)`.
     Judge,

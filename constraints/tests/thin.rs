@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Decision, Limits, Tolerance, Variable};
-use leafgp_constraints::{Domain, Grid, Region};
+use leafgp_constraints::{Domain, Grid, Range, Region};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -275,12 +275,34 @@ fn recipe(rng: &mut ChaCha8Rng) -> Case {
     Case { kind: "recipe", domains: vec![domain; n], rows, feasible: most * cap >= 1000 }
 }
 
-const KINDS: [fn(&mut ChaCha8Rng) -> Case; 9] =
-    [slots, corner, half_spaces, squares, cone, touching, grid, circle, recipe];
+/// Two of the others side by side, which have no variable in common.
+fn pair(rng: &mut ChaCha8Rng) -> Case {
+    let mut both = KINDS[rng.random_range(0..8)](rng);
+    let other = KINDS[rng.random_range(0..8)](rng);
+    let by = both.domains.len();
+    both.rows.extend(other.rows.iter().map(|row| renamed(row, by)));
+    both.domains.extend(other.domains);
+    Case { kind: "pair", feasible: both.feasible && other.feasible, ..both }
+}
+
+/// The text with `x3` become `x8` when moved by five.
+fn renamed(text: &str, by: usize) -> String {
+    let mut parts = text.split('x');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let index: usize = part[..digits].parse().unwrap();
+        write!(out, "x{}{}", index + by, &part[digits..]).unwrap();
+    }
+    out
+}
+
+const KINDS: [fn(&mut ChaCha8Rng) -> Case; 10] =
+    [slots, corner, half_spaces, squares, cone, touching, grid, circle, recipe, pair];
 
 #[test]
 fn sets_without_an_interior_are_decided_and_rightly() {
-    let count = std::env::var("LEAFGP_THIN_SETS").ok().and_then(|n| n.parse().ok()).unwrap_or(504);
+    let count = std::env::var("LEAFGP_THIN_SETS").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let mut rng = ChaCha8Rng::seed_from_u64(16);
     let mut unknown = Vec::new();
     let mut wrong = Vec::new();
@@ -397,4 +419,20 @@ fn a_set_of_one_point_answers_with_the_numbers_that_were_written() {
     let set = case.build();
     let decision = set.decide(&Region::full(set.domains()), Limits::default());
     assert_eq!(decision, Decision::Feasible(vec![0.0, 0.1, 0.2, 0.3]));
+}
+
+#[test]
+fn what_rounding_leaves_of_a_range_is_no_room() {
+    let case = Case {
+        kind: "slots",
+        domains: vec![continuous(0, 1500); 4],
+        rows: (0..3).map(|k| format!("x{} - x{k} >= 0.5", k + 1)).collect(),
+        feasible: true,
+    };
+    let set = case.build();
+    assert_eq!(set.room(), Region::full(set.domains()));
+    let window = Case { rows: vec!["0.7 <= x0 <= 0.7001".to_owned()], ..case }.build();
+    let room = window.room();
+    assert_eq!(room.0[0], Range::Interval { lower: 0.7, upper: 0.7001 });
+    assert_eq!(room.0[1..], Region::full(window.domains()).0[1..]);
 }

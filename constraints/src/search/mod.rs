@@ -35,6 +35,8 @@ const NODE_BUDGET: usize = 12;
 /// With an incumbent, the first nodes dive each, later ones in turn.
 const ALL_DIVE: usize = 8;
 const DIVE_EVERY: usize = 4;
+/// Roots, those of components included, are looked at in exact fractions up to this node.
+const SETTLED_NODES: usize = 64;
 /// Components are solved to this share of the gap.
 const COMPONENT_GAP: f64 = 0.3;
 /// Distances below this are zero: no better point is looked for.
@@ -199,7 +201,11 @@ impl Search<'_> {
                 if matches!(split, Split::Stuck) {
                     split = self.split(task, &node.region, &relaxed);
                 }
-                if fresh && level == 0 && self.thorough && best.is_none() && !matches!(split, Split::Refuted)
+                if fresh
+                    && self.nodes <= SETTLED_NODES
+                    && self.thorough
+                    && best.is_none()
+                    && !matches!(split, Split::Refuted)
                 {
                     self.work.estimates.follow_switches();
                     match self.settle(task, &node.region, &relaxed) {
