@@ -218,7 +218,7 @@ impl Build<'_> {
                         (true, false) => self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below),
                         (false, true) => self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below),
                         (true, true) if out.switches => {
-                            self.switch(out, node, yes, [value(a), value(b)], below)
+                            self.switch(out, node, yes, [value(a), value(b)], below);
                         }
                         _ => {}
                     }
