@@ -8,11 +8,16 @@ use leafgp::problem::Preset;
 
 mod model;
 mod plot;
+mod shell;
+mod study;
 
 pub(crate) use model::{ModelArgs, OptimizeArgs};
 pub(crate) use plot::{
-    PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotSurfaceArgs,
+    PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotPredictionsArgs,
+    PlotSurfaceArgs,
 };
+pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use study::{StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
 
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
@@ -69,6 +74,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PlotCommand,
     },
+    /// One page about where the experiments stand: HTML, complete in itself, for screen and paper.
+    Report(ReportArgs),
     /// Solve one acquisition problem to proven optimality.
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
@@ -81,6 +88,10 @@ pub(crate) enum Command {
     },
     /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command.
+    Man(ManArgs),
 }
 
 /// How results are printed.
@@ -154,10 +165,25 @@ pub(crate) struct PresetArgs {
 
 /// `leafgp init`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples: leafgp init coating.toml\n          leafgp init --from experiments.csv --goal hardness --maximize"
+)]
 pub(crate) struct InitArgs {
-    /// The file to write; `-` for stdout.
-    #[arg(value_name = "FILE.toml", default_value = "problem.toml")]
-    pub(crate) file: PathBuf,
+    /// The file to write; `-` for stdout [default: problem.toml, or the table's name with .toml].
+    #[arg(value_name = "FILE.toml")]
+    pub(crate) file: Option<PathBuf>,
+    /// Make the variables from a table of experiments (CSV): types, bounds with a margin, steps, lists and levels.
+    #[arg(long, value_name = "TABLE.csv")]
+    pub(crate) from: Option<PathBuf>,
+    /// The table's column that holds the result; asked for on a terminal.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) goal: Option<String>,
+    /// The goal is to be large.
+    #[arg(long, conflicts_with = "minimize")]
+    pub(crate) maximize: bool,
+    /// The goal is to be small [default].
+    #[arg(long)]
+    pub(crate) minimize: bool,
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
@@ -165,6 +191,7 @@ pub(crate) struct InitArgs {
 
 /// `leafgp check`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp check coating.toml")]
 pub(crate) struct CheckArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -182,6 +209,7 @@ pub(crate) struct CheckArgs {
 
 /// `leafgp suggest`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp suggest coating.toml -n 3 --append")]
 pub(crate) struct SuggestArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -208,6 +236,7 @@ pub(crate) struct SuggestArgs {
 
 /// `leafgp status`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp status coating.toml")]
 pub(crate) struct StatusArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -245,6 +274,7 @@ pub(crate) struct PredictArgs {
 
 /// `leafgp tell`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp tell coating.toml 14 61.5")]
 pub(crate) struct TellArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -262,6 +292,7 @@ pub(crate) struct TellArgs {
 
 /// `leafgp fail`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp fail coating.toml 15 --reason 'stirrer stuck'")]
 pub(crate) struct FailArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -282,6 +313,7 @@ pub(crate) struct FailArgs {
 
 /// `leafgp cancel`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp cancel coating.toml 16")]
 pub(crate) struct CancelArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -293,6 +325,9 @@ pub(crate) struct CancelArgs {
 
 /// `leafgp run`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples: leafgp run coating.toml --iterations 20 --evaluate ./measure.sh --until-gain 0.5\n          leafgp run --function branin --iterations 20"
+)]
 #[command(group = clap::ArgGroup::new("objective").required(true).args(["evaluate", "function"]))]
 pub(crate) struct RunArgs {
     /// The problem file (TOML); not needed with --function.
@@ -319,6 +354,9 @@ pub(crate) struct RunArgs {
     /// Seconds after which an evaluation is stopped and has failed [default: none].
     #[arg(long, value_name = "S", value_parser = positive, requires = "evaluate")]
     pub(crate) timeout: Option<f64>,
+    /// Stop as soon as no feasible setting promises to be better than the best value by more than this, in the objective's units: proved by the trees' model.
+    #[arg(long, value_name = "G", value_parser = gain)]
+    pub(crate) until_gain: Option<f64>,
     /// Go on however many evaluations fail one after the other; otherwise three end the run.
     #[arg(long)]
     pub(crate) keep_going: bool,
@@ -335,6 +373,7 @@ pub(crate) struct RunArgs {
 
 /// `leafgp fit`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp fit coating.toml --cv 5")]
 pub(crate) struct FitArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -353,8 +392,24 @@ pub(crate) struct FitArgs {
     pub(crate) format: Format,
 }
 
+/// `leafgp report`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp report coating.toml -o report.html")]
+pub(crate) struct ReportArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// The file to write; `-` for stdout.
+    #[arg(short, long, value_name = "FILE.html", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// The method.
+    #[command(flatten)]
+    pub(crate) preset: PresetArgs,
+}
+
 /// `leafgp solve`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp solve instance.json --certificate proof")]
 pub(crate) struct SolveArgs {
     /// The acquisition problem (JSON).
     #[arg(value_name = "INSTANCE.json")]
@@ -370,67 +425,9 @@ pub(crate) struct SolveArgs {
     pub(crate) solver: SolverArgs,
 }
 
-/// `leafgp study`.
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum StudyCommand {
-    /// Make every run of a study that is not complete yet.
-    Run(StudyRunArgs),
-    /// Bring shards and parts of a study together in one folder.
-    Merge(StudyMergeArgs),
-    /// Write the report: page, charts and tables over the complete runs.
-    Report(StudyReportArgs),
-}
-
-/// `leafgp study run`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct StudyRunArgs {
-    /// The study file (TOML).
-    #[arg(value_name = "SPEC.toml")]
-    pub(crate) spec: PathBuf,
-    /// The folder of the study's files; made if it does not exist, continued if it does.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Runs side by side, each on one thread, 0 for one on each core; results do not depend on it.
-    #[arg(short, long, value_name = "K", default_value_t = 0, visible_alias = "threads")]
-    pub(crate) jobs: usize,
-    /// Make only part i of n of the runs, for job arrays.
-    #[arg(long, value_name = "i/n")]
-    pub(crate) shard: Option<leafgp_study::Shard>,
-    /// A line for each complete run; twice, for each evaluation.
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
-}
-
-/// `leafgp study merge`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct StudyMergeArgs {
-    /// The folders to merge.
-    #[arg(value_name = "DIR", required = true)]
-    pub(crate) folders: Vec<PathBuf>,
-    /// The folder of the merged study; one that holds the study already is completed.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-}
-
-/// `leafgp study report`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct StudyReportArgs {
-    /// The study's folder.
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// The folder for the report's files [default: DIR/report].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Compare every other method to this one.
-    #[arg(long, value_name = "METHOD")]
-    pub(crate) baseline: Option<String>,
-    /// Leave out the times, the only part that differs when the same study is made again.
-    #[arg(long)]
-    pub(crate) without_times: bool,
-}
-
 /// `leafgp verify`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp verify instance.json proof")]
 pub(crate) struct VerifyArgs {
     /// The acquisition problem (JSON).
     #[arg(value_name = "INSTANCE.json")]
@@ -470,6 +467,10 @@ fn positive(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected seconds above 0, at most 1e9".to_owned())
 }
 
+fn gain(text: &str) -> Result<f64, String> {
+    number(text).ok().filter(|x| *x >= 0.0).ok_or_else(|| "expected a finite number, at least 0".to_owned())
+}
+
 fn fraction(text: &str) -> Result<f64, String> {
     number(text)
         .ok()
@@ -488,10 +489,40 @@ fn count(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::Arguments;
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
     #[test]
     fn the_definitions_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// The commands without commands of their own, with their names from the first on.
+    fn commands(command: &clap::Command, name: &str) -> Vec<(String, clap::Command)> {
+        let below: Vec<_> = command
+            .get_subcommands()
+            .flat_map(|sub| commands(sub, &format!("{name} {}", sub.get_name())))
+            .collect();
+        if below.is_empty() { vec![(name.to_owned(), command.clone())] } else { below }
+    }
+
+    #[test]
+    fn every_help_has_an_example_of_its_command_that_can_be_typed() {
+        let all = commands(&Arguments::command(), "leafgp");
+        assert!(all.len() >= 24, "{}", all.len());
+        for (name, command) in all {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help
+                .lines()
+                .map(|line| line.trim_start_matches("Examples: ").trim_start_matches("Example: ").trim())
+                .collect();
+            assert!(!examples.is_empty(), "{name} has no example");
+            for example in examples {
+                assert!(example.starts_with(&name), "{name}: {example}");
+                let words =
+                    example.split(" > ").next().unwrap_or_default().replace("'stirrer stuck'", "stuck");
+                let parsed = Arguments::try_parse_from(words.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+        }
     }
 }

@@ -70,6 +70,13 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     for warning in &idle {
         output.warning(&format!("{}: {warning}", args.problem.file.display()));
     }
+    let floats = problem.constraints().decided_in_floats();
+    for name in names(&problem, &floats) {
+        output.note(&format!(
+            "{}: constraint {name} is decided in f64, not in exact decimals: where its sides are equal on paper, rounding has the last word",
+            args.problem.file.display()
+        ));
+    }
     match args.format {
         Format::Table => write_text(&problem, history.as_ref(), &feasibility, output)?,
         Format::Json => {
@@ -287,6 +294,8 @@ fn to_json(
         })
         .collect();
     let best = history.and_then(|history| history.best(problem)).map(|best| best_to_json(problem, &best));
+    let floats = problem.constraints().decided_in_floats();
+    let floats: Vec<&str> = floats.iter().map(|&i| problem.constraints().name(i)).collect();
     let mut warnings = problem.warnings().to_vec();
     warnings.extend(idle.iter().cloned());
     warnings.extend(history.into_iter().flat_map(|history| history.warnings.iter().cloned()));
@@ -294,6 +303,6 @@ fn to_json(
         "name": problem.name(), "objective": problem.objective().name, "goal": problem.objective().goal.as_str(),
         "variables": problem.variables().len(), "constraints": problem.constraints().len(),
         "feasible": feasible, "point": point, "conflict": conflict, "reason": reason,
-        "rows": rows, "best": best, "warnings": warnings,
+        "in_floats": floats, "rows": rows, "best": best, "warnings": warnings,
     })
 }

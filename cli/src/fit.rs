@@ -12,7 +12,10 @@ use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::read_problem;
 use super::output::Output;
 use super::text_table::{short, text_table};
-use leafgp::engine::{Importance, ModelQuality, Optimizer, model_quality, objective_trees, trees_quality};
+use leafgp::engine::{
+    CrossValidation, HeldOut, HeldOutErrors, Importance, ModelQuality, Optimizer, model_quality,
+    objective_trees, trees_quality,
+};
 use leafgp::file::write_whole;
 use leafgp::gbdt::Ensemble;
 
@@ -72,12 +75,41 @@ fn to_json(quality: &ModelQuality) -> Value {
         "trees_cv_rmse": cv.map(|cv| cv.trees_rmse),
         "gp_cv_rmse": cv.map(|cv| cv.gp_rmse),
         "gp_cv_log_density": cv.map(|cv| cv.gp_log_density),
+        "held_out": cv.map(held_out_to_json),
         "std": quality.std,
         "signal_variance": quality.signal_variance,
         "noise_variance": quality.noise_variance,
         "importances": importances_to_json(&quality.importances),
         "training_curve": quality.training_curve,
     })
+}
+
+/// One entry a model, the one that chooses the points first.
+fn held_out_to_json(cv: &CrossValidation) -> Value {
+    let entry = |(i, (model, errors)): (usize, (&str, &HeldOutErrors))| {
+        let prediction =
+            |p: &HeldOut| json!({ "row": p.row + 1, "value": p.value, "mean": p.mean, "std": p.std });
+        json!({
+            "model": model,
+            "chooses_the_points": i == 0,
+            "verdict": errors.verdict().as_str(),
+            "rmse": errors.rmse,
+            "r_squared": errors.r_squared,
+            "coverage": errors.coverage(),
+            "log_density": errors.log_density,
+            "predictions": errors.predictions.iter().map(prediction).collect::<Vec<_>>(),
+        })
+    };
+    judged(cv).into_iter().enumerate().map(entry).collect()
+}
+
+/// The models that were judged, the one that chooses the points first.
+fn judged(cv: &CrossValidation) -> Vec<(&'static str, &HeldOutErrors)> {
+    let mut models = vec![cv.chooser()];
+    if cv.smooth.is_some() {
+        models.push(("trees' process", &cv.process));
+    }
+    models
 }
 
 fn importances_to_json(importances: &[Importance]) -> Map<String, Value> {
@@ -101,7 +133,12 @@ fn write_text(quality: &ModelQuality, output: &mut Output) -> Result<(), Failure
     if let Some(cv) = &quality.cross_validation {
         writeln!(output, "{}-fold error of the trees   {}", cv.folds, short(cv.trees_rmse))?;
         writeln!(output, "{}-fold error of the process {}", cv.folds, short(cv.gp_rmse))?;
-        writeln!(output, "mean log density of held-out values {}", short(cv.gp_log_density))?;
+        writeln!(output, "mean log density of held-out values {}\n", short(cv.gp_log_density))?;
+        for (i, (model, errors)) in judged(cv).into_iter().enumerate() {
+            let role = if i == 0 { "chooses the points" } else { "what is proved is proved of it" };
+            writeln!(output, "the {model} ({role}) is {}", errors.sentence())?;
+        }
+        writeln!(output)?;
     }
     writeln!(
         output,

@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Meter;
+use super::suggest::keep_forecasts;
 use super::text_table::short;
 use leafgp::engine::{Context, Ledger, Optimizer, Step, Suggestion};
 use leafgp::history::{Claims, HistoryFile, Outcome};
@@ -76,6 +77,7 @@ impl Ledger for FileLedger<'_> {
             let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
             // Somebody may have added rows meanwhile: what is suggested must know of them.
             if let Some(history) = self.claims.reserve(optimizer.problem(), history.rows.len(), &points)? {
+                keep_forecasts(self.file, optimizer.problem(), &suggestions, None, self.output);
                 self.added = points;
                 *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
                 return Ok(suggestions);

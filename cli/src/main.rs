@@ -10,6 +10,7 @@ mod failure;
 mod fit;
 mod histories;
 mod init;
+mod init_table;
 mod inputs;
 mod interrupt;
 mod ledger;
@@ -20,7 +21,9 @@ mod plot;
 mod predict;
 mod predict_model;
 mod progress;
+mod report;
 mod run;
+mod shell;
 mod solve;
 mod status;
 mod study;
@@ -68,10 +71,13 @@ fn main() -> ExitCode {
         Command::Run(args) => run::command(args, &arguments.common, &mut output),
         Command::Fit(args) => fit::command(args, &arguments.common, &mut output),
         Command::Plot { command } => plot::command(command, &arguments.common, &mut output),
+        Command::Report(args) => report::command(args, &arguments.common, &mut output),
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
         Command::Verify(args) => verify::command(args, &mut output),
+        Command::Completions(args) => shell::completions(args, &mut output),
+        Command::Man(args) => shell::man(args, &mut output),
     };
     let result = result.and_then(|status| output.finish().map(|()| status));
     exit_code(result, &mut output)
@@ -94,7 +100,7 @@ fn exit_code(result: Result<Status, Failure>, output: &mut Output) -> ExitCode {
 const MEANT: [(&[&str], &str); 8] = [
     (&["best", "result", "results", "show", "list", "pending", "info"], "status"),
     (&["ask", "next", "propose", "recommend", "experiment"], "suggest"),
-    (&["record", "add", "set", "report", "done", "measure"], "tell"),
+    (&["record", "add", "set", "done", "measure"], "tell"),
     (&["remove", "delete", "undo", "drop"], "cancel"),
     (&["optimize", "optimise", "loop", "start"], "run"),
     (&["validate", "test", "lint"], "check"),

@@ -8,21 +8,23 @@ use leafgp_solver::Region;
 use super::Status;
 use super::args::{
     Common, HistoryArgs, PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs,
-    PlotSurfaceArgs, SolverArgs,
+    PlotPredictionsArgs, PlotSurfaceArgs, SolverArgs,
 };
 use super::failure::Failure;
 use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::{read_problem, with_overrides};
 use super::output::Output;
-use leafgp::engine::{Optimizer, Purpose, model_quality, permutation_importances, stream, uniform};
+use leafgp::engine::{
+    Optimizer, Purpose, cross_validation, model_quality, permutation_importances, stream, uniform,
+};
 use leafgp::file::write_whole;
 use leafgp::history::{History, HistoryFile, Outcome};
 use leafgp::problem::Problem;
 use leafgp::problem::reading::hint;
 use leafgp_study::functions::{self, Benchmark};
 use leafgp_study::plot::{
-    ConvergenceChart, ImportanceChart, MarkedPoint, Marker, ParallelChart, Progress, Size, Surface,
-    SurfaceChart, marked_rows,
+    ConvergenceChart, ImportanceChart, MarkedPoint, Marker, ParallelChart, Predicted, PredictedChart,
+    Progress, Size, Surface, SurfaceChart, marked_rows,
 };
 
 /// Shuffles of a variable for its permutation importance.
@@ -38,6 +40,7 @@ pub(super) fn command(
         PlotCommand::Convergence(args) => &args.picture,
         PlotCommand::Parallel(args) => &args.picture,
         PlotCommand::Importance(args) => &args.picture,
+        PlotCommand::Predictions(args) => &args.picture,
     };
     if picture.output != Path::new("-") {
         let inputs = inputs(command)?;
@@ -48,6 +51,7 @@ pub(super) fn command(
         PlotCommand::Convergence(args) => convergence(args, common, output)?,
         PlotCommand::Parallel(args) => parallel(args, common, output)?,
         PlotCommand::Importance(args) => importance(args, common, output)?,
+        PlotCommand::Predictions(args) => predictions(args, common, output)?,
     };
     if picture.output == Path::new("-") {
         output.write_all(svg.as_bytes())?;
@@ -83,6 +87,7 @@ fn inputs(command: &PlotCommand) -> Result<Vec<PathBuf>, Failure> {
         }
         PlotCommand::Parallel(args) => with_history(&args.problem.file, &args.problem.history),
         PlotCommand::Importance(args) => with_history(&args.problem.file, &args.problem.history),
+        PlotCommand::Predictions(args) => with_history(&args.problem.file, &args.problem.history),
     }
 }
 
@@ -295,6 +300,19 @@ fn importance(args: &PlotImportanceArgs, common: &Common, output: &mut Output) -
     };
     let usual = Size::new(840.0, 90.0 + 24.0 * chart.names.len() as f64);
     Ok(size(&args.picture, usual).map_or_else(|| chart.svg(), |size| chart.svg_sized(size)))
+}
+
+fn predictions(args: &PlotPredictionsArgs, common: &Common, output: &mut Output) -> Result<String, Failure> {
+    let (problem, history) = problem_and_history(&args.problem, common, output)?;
+    let cross_validation = cross_validation(&problem, &history.rows, args.cv as usize)?;
+    let (model, errors) = cross_validation.chooser();
+    output.note(&format!("the {model} is {}", errors.sentence()));
+    let chart = PredictedChart {
+        title: title(&args.picture, &problem),
+        objective: problem.objective().name.clone(),
+        points: errors.predictions.iter().map(Predicted::from).collect(),
+    };
+    Ok(size(&args.picture, PredictedChart::SIZE).map_or_else(|| chart.svg(), |size| chart.svg_sized(size)))
 }
 
 fn problem_and_history(

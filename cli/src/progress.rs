@@ -62,14 +62,22 @@ impl Meter {
         self.bar.inc(1);
     }
 
-    /// Shows incumbent, bound and gap of a running proof.
+    /// Shows incumbent, bound and gap of a running proof, in the units of its values.
     pub(super) fn callback(&self) -> ProgressCallback {
+        self.callback_in(|x| x)
+    }
+
+    /// [`Meter::callback`] in the objective's units.
+    pub(super) fn callback_in(&self, units: impl Fn(f64) -> f64 + Send + Sync + 'static) -> ProgressCallback {
         let bar = self.bar.clone();
         ProgressCallback(Arc::new(move |progress: &Progress| {
-            let incumbent = progress.objective.map_or("none".to_owned(), |value| format!("{value:.5}"));
+            let incumbent =
+                progress.objective.map_or("none".to_owned(), |value| format!("{:.5}", units(value)));
             bar.set_message(format!(
                 "incumbent {incumbent}, bound {:.5}, gap {:.1e}, {} nodes",
-                progress.best_bound, progress.gap, progress.nodes
+                units(progress.best_bound),
+                progress.gap,
+                progress.nodes
             ));
         }))
     }

@@ -17,9 +17,9 @@ use super::interrupt;
 use super::ledger::{FileLedger, StepRow};
 use super::output::Output;
 use super::progress::Meter;
-use super::suggest::best_to_json;
+use super::suggest::{best_to_json, promise_to_json, stop_sign, write_promise};
 use super::text_table::{short, text_table};
-use leafgp::engine::{self, Context, Evaluate, Method, Optimizer, RunSettings};
+use leafgp::engine::{self, Context, Ended, Evaluate, Method, Optimizer, Promise, RunSettings};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
 use leafgp_study::functions::FunctionEvaluator;
@@ -48,6 +48,7 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         iterations: args.iterations,
         parallel: args.parallel,
         failures_in_a_row: (!args.keep_going).then_some(FAILURES_IN_A_ROW),
+        until_gain: args.until_gain,
         context: Context { interrupt: Some(interrupt), ..Context::default() },
     };
     let total = engine::planned(&optimizer, &settings);
@@ -57,11 +58,29 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     let rows = ledger.finish(optimizer.problem())?;
     drop(meter);
 
+    let promise = match &result {
+        Ok(Ended::NoMoreGain(promise)) => Some(*promise),
+        Ok(Ended::Complete) => stop_sign(&optimizer, &settings.context, output),
+        Ok(Ended::Interrupted) | Err(_) => None,
+    };
     match args.format {
-        Format::Table => write_text(&optimizer, &rows, output)?,
-        Format::Json => output.json(&to_json(&optimizer, &rows))?,
+        Format::Table => {
+            write_text(&optimizer, &rows, output)?;
+            if let Some(promise) = &promise {
+                write_promise(&optimizer, promise, output)?;
+            }
+        }
+        Format::Json => output.json(&to_json(&optimizer, &rows, promise.as_ref()))?,
     }
-    if result? {
+    let ended = result?;
+    if let (Ended::NoMoreGain(promise), Some(least)) = (ended, args.until_gain) {
+        let left = short(promise.gain().unwrap_or(0.0));
+        output.note(&format!(
+            "stopped: at most {left} is left to gain by the trees' model, no more than {}",
+            short(least)
+        ));
+    }
+    if ended == Ended::Interrupted {
         let message = format!(
             "interrupted after {} evaluations; all of them are in {}",
             rows.len(),
@@ -191,7 +210,7 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
     Ok(())
 }
 
-fn to_json(optimizer: &Optimizer, rows: &[StepRow]) -> Value {
+fn to_json(optimizer: &Optimizer, rows: &[StepRow], promise: Option<&Promise>) -> Value {
     let problem = optimizer.problem();
     let steps: Vec<Value> = rows
         .iter()
@@ -210,5 +229,9 @@ fn to_json(optimizer: &Optimizer, rows: &[StepRow]) -> Value {
             object
         })
         .collect();
-    json!({ "steps": steps, "best": optimizer.best().map(|best| best_to_json(problem, &best)) })
+    json!({
+        "steps": steps,
+        "best": optimizer.best().map(|best| best_to_json(problem, &best)),
+        "promise": promise.map(promise_to_json),
+    })
 }

@@ -3,6 +3,8 @@
 use leafgp_solver::Range;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::Status;
 use super::args::{Common, SuggestArgs, SuggestionFormat};
@@ -13,9 +15,12 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
-use leafgp::engine::{Context, EngineError, Optimizer, Suggestion, interrupted as is_raised};
-use leafgp::history::{Best, Outcome, csv_text};
-use leafgp::problem::Problem;
+use leafgp::engine::{
+    Context, EngineError, Optimizer, Promise, Suggestion, TargetScale, TrainingSet, cross_validation,
+    interrupted as is_raised, rounded_outward,
+};
+use leafgp::history::{Best, Forecast, HistoryFile, Outcome, csv_text};
+use leafgp::problem::{Goal, Problem};
 
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &args.solver, output)?;
@@ -30,9 +35,9 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         file.check_writable(&problem)?;
     }
     let interrupt = interrupt::flag();
-    let context = |meter: &Meter| Context {
+    let context = |meter: &Meter, scale: TargetScale| Context {
         interrupt: Some(interrupt.clone()),
-        progress: Some(meter.callback()),
+        progress: Some(meter.callback_in(move |score| scale.mean(score))),
         tree_excess: true,
     };
 
@@ -41,7 +46,8 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let (optimizer, suggestions, ended, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
-        let suggestions = optimizer.ask_batch(args.n, &context(&meter));
+        let scale = TrainingSet::new(&problem, optimizer.observations())?.scale;
+        let suggestions = optimizer.ask_batch(args.n, &context(&meter, scale));
         drop(meter);
         let interrupted = is_raised(Some(&interrupt));
         let (suggestions, ended) = match suggestions {
@@ -83,6 +89,15 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         warnings.push(warning);
     }
     let best = optimizer.best();
+    let appended = args.append && !interrupted;
+    let promise = match args.format {
+        _ if interrupted => None,
+        SuggestionFormat::Json | SuggestionFormat::Csv if !appended => None,
+        _ => stop_sign(&optimizer, &context_of(&interrupt), output),
+    };
+    if appended {
+        keep_forecasts(&file, optimizer.problem(), &suggestions, promise.as_ref(), output);
+    }
     match args.format {
         SuggestionFormat::Json => {
             output.json(&to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings))?;
@@ -91,7 +106,12 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
             let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
             output.write_all(csv_text(optimizer.problem(), &points)?.as_bytes())?;
         }
-        SuggestionFormat::Table => write_text(optimizer.problem(), &suggestions, best.as_ref(), output)?,
+        SuggestionFormat::Table => {
+            write_text(&optimizer, &suggestions, best.as_ref(), output)?;
+            if let Some(promise) = promise {
+                write_promise(&optimizer, &promise, output)?;
+            }
+        }
     }
     if interrupted {
         return Err(Failure::Interrupted(
@@ -99,6 +119,72 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         ));
     }
     Ok(if fewer { Status::Fewer } else { Status::Done })
+}
+
+/// Without progress: a question beside the suggestions.
+fn context_of(interrupt: &Arc<AtomicBool>) -> Context {
+    Context { interrupt: Some(Arc::clone(interrupt)), ..Context::default() }
+}
+
+/// What is proved of all feasible settings. A model that cannot be fitted is a word on stderr, and no reason to keep the rest back.
+pub(super) fn stop_sign(optimizer: &Optimizer, context: &Context, output: &mut Output) -> Option<Promise> {
+    optimizer.promise(context).unwrap_or_else(|error| {
+        output.note(&format!("nothing is proved of all feasible settings: {error}"));
+        None
+    })
+}
+
+/// The stop sign, and what it is not.
+pub(super) fn write_promise(
+    optimizer: &Optimizer,
+    promise: &Promise,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    writeln!(output, "{}", promise.sentence())?;
+    if promise.ends_at(0.0) {
+        const NOTHING: &str = "nothing better than the best so far is promised anywhere";
+        let judged = cross_validation(optimizer.problem(), optimizer.observations(), FOLDS);
+        match judged.map(|judged| judged.process.verdict()) {
+            Ok(verdict) if !verdict.is_to_be_trusted() => {
+                let verdict = verdict.as_str();
+                writeln!(
+                    output,
+                    "{NOTHING}, but the model that says so is {verdict}: alone that is no reason to stop"
+                )?;
+            }
+            _ => writeln!(output, "stop: {NOTHING}")?,
+        }
+    }
+    writeln!(output, "{TRUST}")?;
+    Ok(())
+}
+
+/// Folds of the judgement of a model that asks to stop.
+const FOLDS: usize = 5;
+
+/// What a proof about a model is worth.
+pub(super) const TRUST: &str = "(this is proved of the trees' model, not of the experiments; `leafgp fit FILE.toml --cv 5` says how far to trust it)";
+
+/// For programs.
+pub(super) fn promise_to_json(promise: &Promise) -> Value {
+    json!({
+        "bound": promise.bound, "kappa": promise.kappa, "best": promise.best, "gain": promise.gain(), "proved_of": "the trees' model",
+    })
+}
+
+/// Keeps what was predicted beside the history. The experiments are in the table already, so a failure is a warning.
+pub(super) fn keep_forecasts(
+    file: &HistoryFile,
+    problem: &Problem,
+    suggestions: &[Suggestion],
+    promise: Option<&Promise>,
+    output: &mut Output,
+) {
+    let bound = promise.map(|promise| promise.bound);
+    let forecasts: Vec<Forecast> = suggestions.iter().filter_map(|s| s.forecast(problem, bound)).collect();
+    if let Err(error) = file.keep_forecasts(problem, &forecasts) {
+        output.warning(&format!("the predictions are not kept: {error}"));
+    }
 }
 
 /// The contract's object.
@@ -116,11 +202,13 @@ pub(super) fn best_to_json(problem: &Problem, best: &Best) -> Value {
 }
 
 fn write_text(
-    problem: &Problem,
+    optimizer: &Optimizer,
     suggestions: &[Suggestion],
     best: Option<&Best>,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let problem = optimizer.problem();
+    let scale = TrainingSet::new(problem, optimizer.observations())?.scale;
     for (number, suggestion) in suggestions.iter().enumerate() {
         if suggestions.len() > 1 {
             writeln!(output, "suggestion {}", number + 1)?;
@@ -150,7 +238,7 @@ fn write_text(
         output.write_all(
             text_table(&["variable", "value", "unit", "same for the model in"], &rows).as_bytes(),
         )?;
-        writeln!(output, "{}\n", what_is_known(problem, suggestion))?;
+        writeln!(output, "{}\n", what_is_known(problem, suggestion, scale))?;
     }
     if let Some(best) = best {
         writeln!(
@@ -164,8 +252,8 @@ fn write_text(
     Ok(())
 }
 
-/// The prediction, and what is proved of a suggestion.
-fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
+/// The prediction, and what is proved of a suggestion, in the objective's units and direction.
+pub(super) fn what_is_known(problem: &Problem, suggestion: &Suggestion, scale: TargetScale) -> String {
     let Some(prediction) = suggestion.prediction() else {
         return suggestion.note.clone().unwrap_or_else(|| "space-filling point".to_owned());
     };
@@ -175,11 +263,13 @@ fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
     match &suggestion.proof {
         Some(proof) => {
             let scores = format!(
-                "{}: no feasible point scores better than {} (this one {}, gap {:.1e})",
+                "{}: no feasible point scores better than {} (this one {}, gap {:.1e}; mean {} {} deviations of the trees)",
                 proof.status,
-                short(proof.bound),
-                short(proof.acquisition),
-                proof.gap
+                rounded_outward(proof.promised_bound, problem.objective().goal),
+                short(proof.promised),
+                proof.gap,
+                if problem.objective().goal == Goal::Maximize { '+' } else { '-' },
+                problem.settings().kappa,
             );
             match suggestion.chosen {
                 None => format!("{predicted}; {scores}"),
@@ -192,8 +282,8 @@ fn what_is_known(problem: &Problem, suggestion: &Suggestion) -> String {
             let excess =
                 suggestion.chosen.and_then(|chosen| chosen.tree_excess).map_or(String::new(), |excess| {
                     format!(
-                        "; the trees' bound here is at most {} standard deviations above its minimum: proved",
-                        short(excess)
+                        "; by the trees no feasible point scores better than this one by more than {}: proved",
+                        short(scale.deviation(excess))
                     )
                 });
             format!("{predicted}; {by} over all feasible points, by local search{excess}")

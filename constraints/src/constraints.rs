@@ -69,6 +69,7 @@ impl Constraints {
             numbers: &self.stated,
             conditions: &self.program.conditions,
             grid_rows: &self.program.grid_rows,
+            whole_rows: &self.program.whole_rows,
             roots: &self.roots,
         }
     }

@@ -1,7 +1,9 @@
 //! Why a set is infeasible, what in it says nothing, and which divisions are unsafe.
 
+use std::collections::BTreeSet;
+
 use crate::domain::Domain;
-use crate::expr::{Comparison, Condition, Number, NumberId};
+use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId};
 use crate::interval::Interval;
 use crate::model::{Model, Piece};
 use crate::pool::Pool;
@@ -88,8 +90,11 @@ impl Constraints {
         };
         let rest: Vec<usize> = conflict.iter().copied().filter(|&c| !is_whole(c)).collect();
         let full = Region::full(&relaxed);
-        let mut relaxed_set = self.with_pieces(&self.pieces(&rest), relaxed);
-        relaxed_set.program.grid_rows.clear();
+        // What is decided in whole numbers would not be outside of them.
+        let mut real = self.clone();
+        real.program.grid_rows.clear();
+        real.program.whole_rows.clear();
+        let relaxed_set = real.with_pieces(&real.pieces(&rest), relaxed);
         matches!(relaxed_set.decide(&full, limits), Decision::Feasible(_))
     }
 
@@ -111,6 +116,45 @@ impl Constraints {
     pub fn always_true(&self) -> Vec<usize> {
         let holds_everywhere = |&c: &usize| self.over_the_domains(c) == (true, true);
         (0..self.len()).filter(holds_everywhere).collect()
+    }
+
+    /// Constraints with a comparison of grids, whole numbers and lists alone that f64 decides, not exact decimals: where both sides are equal on paper, rounding
+    /// has the last word. Exact are sums with short decimals as coefficients, and all that yields whole numbers of whole numbers.
+    pub fn decided_in_floats(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&c| self.has_rounded_comparison(self.roots[c])).collect()
+    }
+
+    fn has_rounded_comparison(&self, root: ConditionId) -> bool {
+        let program = &self.program;
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![root];
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match program.get_condition(id) {
+                Condition::Compare(_, a, b) => {
+                    let (variables, conditions) = program.reads(&[*a, *b]);
+                    pending.extend(conditions);
+                    let is_exact = program.grid_rows.contains_key(&id) || program.whole_rows.contains(&id);
+                    // A value next to another as it is written needs no arithmetic.
+                    let is_plain =
+                        |&id: &NumberId| matches!(program.get(id), Number::Variable(_) | Number::Constant(_));
+                    let is_arithmetic = ![a, b].into_iter().all(is_plain);
+                    let is_discrete = !variables.is_empty()
+                        && variables
+                            .iter()
+                            .all(|&v| self.domains[v].is_discrete() && !self.domains[v].is_categorical());
+                    if is_arithmetic && is_discrete && !is_exact {
+                        return true;
+                    }
+                }
+                Condition::And(parts) | Condition::Or(parts) => pending.extend(parts),
+                Condition::Not(inner) | Condition::Exact(inner) => pending.push(*inner),
+                Condition::Constant(_) | Condition::Level(..) | Condition::IsWhole(_) => {}
+            }
+        }
+        false
     }
 
     /// Constraints that follow from the others (always true ones included). Each is judged against all others; of two that say the

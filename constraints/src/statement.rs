@@ -2,7 +2,7 @@
 //!
 //! The engine's own operations may change; these are part of the format of certificates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Domain;
 use crate::expr;
@@ -96,6 +96,8 @@ pub struct Statement<'a> {
     pub conditions: &'a [Condition],
     /// Comparisons that are decided in whole steps.
     pub grid_rows: &'a BTreeMap<ConditionId, GridRow>,
+    /// Comparisons of whole numbers, which are decided exactly.
+    pub whole_rows: &'a BTreeSet<ConditionId>,
     /// One condition for each constraint.
     pub roots: &'a [ConditionId],
 }

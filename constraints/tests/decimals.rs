@@ -111,3 +111,60 @@ fn random_rows_agree_with_integers() {
     }
     assert!(ties > 250, "only {ties} ties");
 }
+
+/// What cancels on paper does not count, whatever f64 makes of it: 1 - 0.2 - 1 > -0.2.
+#[test]
+fn steps_that_cancel_leave_no_rounding() {
+    let fifths = Domain::Grid(Grid::new(-6, 2, 1, 7).unwrap());
+    let whole = Domain::Integer { lower: 0.0, upper: 1.0 };
+    let holds = |rule: &str, x: [f64; 3]| {
+        let domains = [fifths.clone(), whole.clone(), whole.clone()];
+        build(&domains, &[rule.to_string()]).is_feasible(&x, Tolerance::Produce)
+    };
+    assert!(!holds("(x1 + x0) - x2 > x0", [-0.2, 1.0, 1.0]));
+    assert!(holds("(x1 + x0) - x2 == x0", [-0.2, 1.0, 1.0]));
+    assert!(holds("(x1 + x0) - x2 > x0", [-0.2, 1.0, 0.0]));
+    assert!(holds("x0 + 0.1 - x0 <= 0.1", [0.6, 0.0, 0.0]));
+}
+
+/// Named are comparisons of steps, lists and whole numbers whose arithmetic f64 rounds, once each, and no others.
+#[test]
+fn rows_that_f64_decides_are_named() {
+    let variable = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let tenths = || Domain::Grid(Grid::new(0, 1, 1, 11).unwrap());
+    let variables = vec![
+        variable("a", tenths()),
+        variable("b", tenths()),
+        variable("n", Domain::Integer { lower: 0.0, upper: 1e9 }),
+        variable("l", Domain::Discrete(vec![0.1, 0.25, 1.0 / 3.0])),
+        variable("x", Domain::Continuous { lower: 0.0, upper: 1.0 }),
+    ];
+    let named = |rule: &str| {
+        let mut builder = ConstraintsBuilder::new(variables.clone()).unwrap();
+        builder.constrain("before", "a + b <= 1.3").unwrap();
+        builder.constrain("rule", rule).unwrap();
+        builder.build().decided_in_floats()
+    };
+    for exact in [
+        "a + 0.25*b <= 0.3",
+        "n * n == 49 or n^3 >= 1000",
+        "abs(n - 5) <= 3 implies a == 0.3",
+        "a*x + b <= 0.3",
+        "l <= 0.3",
+        "a == b",
+        "count(a > 0, b > 0) == 1",
+    ] {
+        assert_eq!(named(exact), [], "{exact}");
+    }
+    for rounded in [
+        "a * b <= 0.3",
+        "a / 3 + b <= 0.3 and a * b >= 0.1",
+        "a + l <= 0.5",
+        "n / 3 == 7",
+        "not (x > 0.5 and sqrt(a) > b)",
+        "if(a * b > 0.3, x, 2*x) <= 0.5",
+        "0.0000000001 * a <= 1e-11",
+    ] {
+        assert_eq!(named(rounded), [1], "{rounded}");
+    }
+}

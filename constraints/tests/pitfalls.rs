@@ -226,8 +226,9 @@ fn equations_in_decimals_are_refuted_by_their_divisor_too() {
         assert!(is_refuted_at_once(&integers, bad), "{bad}");
         assert!(!is_refuted_at_once(&integers, good) && is_feasible(&integers, good), "{good}");
     }
-    // Below the tolerance of equalities nothing is refuted: n / 1e10 can be printed as any number.
-    assert!(!is_refuted_at_once(&integers, "1e-10*x0 == 1.5e-10"));
+    // The tolerance of equalities is relative to the terms: a ten-billionth is no excuse, and below the tolerance of a large term nothing is refuted.
+    assert!(is_refuted_at_once(&integers, "1e-10*x0 == 1.5e-10"));
+    assert!(!is_refuted_at_once(&integers, "x0/3 + 1e10 == 10000000000.5"));
     // An alternative that cannot be leaves the other.
     let set = build(&integers, &["0.3*x0 == 1 or x0 >= 5"]);
     let mut region = Region::full(&integers);

@@ -6,6 +6,7 @@ use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
 
 use super::error::EngineError;
 use super::suggestion::Proof;
+use super::surrogate::Surrogate;
 use super::training::TargetScale;
 use crate::acquisition::AcquisitionProblem;
 
@@ -19,12 +20,13 @@ pub(super) struct Cells {
     statement: AcquisitionProblem,
     options: SearchOptions,
     scale: TargetScale,
+    noise: f64,
     given: usize,
 }
 
 impl Cells {
-    pub(super) fn new(statement: AcquisitionProblem, options: SearchOptions, scale: TargetScale) -> Self {
-        Self { statement, options, scale, given: 0 }
+    pub(super) fn new(statement: AcquisitionProblem, options: SearchOptions, surrogate: &Surrogate) -> Self {
+        Self { statement, options, scale: surrogate.scale(), noise: surrogate.noise(), given: 0 }
     }
 
     /// The optimal cell; when asked again, the optimal one of the others. `None` when it is proved that none is left, after [`MOST_CELLS`], and when the limits left no
@@ -57,6 +59,9 @@ impl Cells {
             region: incumbent.region.clone(),
             mean: self.scale.mean(incumbent.mean),
             std: self.scale.deviation(incumbent.deviation),
+            noise: self.noise,
+            promised: self.scale.mean(incumbent.objective),
+            promised_bound: self.scale.bound(report.best_bound),
             acquisition: incumbent.objective,
             bound: report.best_bound,
             gap: report.gap,

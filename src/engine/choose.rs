@@ -83,7 +83,7 @@ pub(super) fn choose_in_cell(
     if settings.preset == Preset::Mixed {
         options.time_limit = Some(own_time(settings));
     }
-    let mut cells = Cells::new(everywhere(surrogate), options, surrogate.scale());
+    let mut cells = Cells::new(everywhere(surrogate), options, surrogate);
     let mut rng = stream(settings.seed, Purpose::Centre, step.n_rows);
     let forest = &surrogate.trees().forest;
     while let Some((incumbent, proof)) = cells.next()? {
@@ -105,21 +105,21 @@ pub(super) fn tree_excess(surrogate: &Surrogate, x: &[f64], step: &Step<'_>) -> 
     let mut options = search_options(problem, step.n_rows, best_points(training), step.context);
     options.time_limit = Some(own_time(problem.settings()));
     options.node_limit = Some(options.node_limit.map_or(EXCESS_NODES, |nodes| nodes.min(EXCESS_NODES)));
-    let (_, proof) = Cells::new(everywhere(surrogate), options, surrogate.scale()).next().ok()??;
+    let (_, proof) = Cells::new(everywhere(surrogate), options, surrogate).next().ok()??;
     let excess = surrogate.evaluate(x).ok()?.value - proof.bound;
     excess.is_finite().then_some(excess.max(0.0))
 }
 
 /// The trees' acquisition over all feasible points. The cells of pending and failed experiments may hold better points than the ones taken, and the process knows of
 /// those.
-fn everywhere(surrogate: &Surrogate) -> AcquisitionProblem {
+pub(super) fn everywhere(surrogate: &Surrogate) -> AcquisitionProblem {
     let mut statement = surrogate.acquisition();
     statement.excluded.clear();
     statement
 }
 
 /// Time of a search of the trees that is not the whole suggestion.
-fn own_time(settings: &Settings) -> Duration {
+pub(super) fn own_time(settings: &Settings) -> Duration {
     let limit = settings.solver.time_limit;
     let own = MIXED_LEAST.max(Duration::from_secs_f64(MIXED_SHARE * limit));
     own.min(Duration::from_secs_f64(limit))
@@ -146,5 +146,7 @@ fn choose(
     let mut rng = stream(problem.settings().seed, Purpose::Smooth, step.n_rows);
     let found = minimise(smooth.process(), acquisition, &space, limits, &mut rng)?;
     let prediction = smooth.prediction(&found.point);
-    Some((found.point, Chosen { prediction, acquisition, value: found.value, tree_excess: None }))
+    let chosen =
+        Chosen { prediction, noise: smooth.noise(), acquisition, value: found.value, tree_excess: None };
+    Some((found.point, chosen))
 }

@@ -12,8 +12,10 @@ mod choose;
 mod context;
 mod error;
 mod evaluate;
+mod held_out;
 mod model;
 mod permutation;
+mod promise;
 mod propose;
 mod quality;
 mod random;
@@ -35,13 +37,16 @@ pub use among::Choice;
 pub use context::{Context, interrupted};
 pub use error::EngineError;
 pub use evaluate::{Evaluate, Evaluation};
+pub use held_out::{HeldOut, HeldOutErrors, INTERVAL, Verdict};
 pub use model::Model;
 pub use permutation::permutation_importances;
+pub use promise::{Promise, rounded_outward};
 pub use quality::{
-    CrossValidation, Importance, ModelQuality, TreesQuality, model_quality, objective_trees, trees_quality,
+    CrossValidation, Importance, ModelQuality, TreesQuality, cross_validation, model_quality,
+    objective_trees, trees_quality,
 };
 pub use random::{Purpose, stream};
-pub use run::{Ledger, RunSettings, Step, planned, run};
+pub use run::{Ended, Ledger, RunSettings, Step, planned, run};
 pub use sample::{nearest_feasible, uniform};
 pub use smooth_surrogate::SmoothSurrogate;
 pub use suggestion::{Chosen, Method, Proof, Suggestion};
@@ -82,7 +87,9 @@ impl Optimizer {
     pub fn with_history(problem: Problem, history: &History) -> Result<Self, EngineError> {
         let judged = |(index, row): (usize, &Row)| {
             let judged = Row::new(&problem, &row.point, row.outcome);
-            judged.map(|judged| Row { line: row.line, ..judged }).map_err(|e| EngineError::bad_row(index, &e))
+            judged
+                .map(|judged| Row { line: row.line, failure: row.failure.clone(), ..judged })
+                .map_err(|e| EngineError::bad_row(index, &e))
         };
         let rows = history.rows.iter().enumerate().map(judged).collect::<Result<_, _>>()?;
         Ok(Self { problem, history: History { rows, ..history.clone() } })

@@ -29,6 +29,22 @@ impl Model {
         })
     }
 
+    /// Its name in sentences.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Trees(_) => "trees' process",
+            Self::Smooth(_) => "smooth process",
+        }
+    }
+
+    /// Standard deviation of a measurement's noise, in the objective's units.
+    pub fn noise(&self) -> f64 {
+        match self {
+            Self::Trees(surrogate) => surrogate.noise(),
+            Self::Smooth(surrogate) => surrogate.noise(),
+        }
+    }
+
     /// The prediction at a point in variable order, in the objective's units; inactive variables take their inactive value.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ pub(super) struct Step<'a> {
 pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<Suggestion>, EngineError> {
     let problem = surrogate.problem();
     let options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
-    let mut cells = Cells::new(surrogate.acquisition(), options, surrogate.scale());
+    let mut cells = Cells::new(surrogate.acquisition(), options, surrogate);
     while let Some((incumbent, proof)) = cells.next()? {
         let point = point_to_measure(surrogate, &incumbent, step);
         if problem.settings().repeats || !step.taken.contains(&point) {

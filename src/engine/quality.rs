@@ -1,17 +1,17 @@
-//! How good the model is: K-fold errors and importances.
-
-use std::f64::consts::PI;
+//! How good the models are: K-fold errors and importances.
 
 use rand::Rng;
 
 use crate::Table;
 use crate::gbdt::{self, Ensemble, Importances};
 use crate::history::Row;
-use crate::problem::Problem;
+use crate::problem::{Preset, Problem};
 
 use super::error::EngineError;
+use super::held_out::{HeldOut, HeldOutErrors};
 use super::random::{Purpose, stream};
-use super::surrogate::Surrogate;
+use super::smooth_surrogate::SmoothSurrogate;
+use super::surrogate::{Prediction, Surrogate};
 
 /// The quality of trees and process on a history.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct ModelQuality {
 }
 
 /// K-fold errors in the objective's units; row `i` of the measured rows is in fold `i mod K`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
     /// Number of folds used, at most one a row.
     pub folds: usize,
@@ -43,6 +43,17 @@ pub struct CrossValidation {
     pub gp_rmse: f64,
     /// Mean log density of the held-out values under the process, noise included.
     pub gp_log_density: f64,
+    /// The trees' process: what the proofs are about.
+    pub process: HeldOutErrors,
+    /// The smooth process, where the preset has it choose the points.
+    pub smooth: Option<HeldOutErrors>,
+}
+
+impl CrossValidation {
+    /// The model that chooses the points, by its name and errors.
+    pub fn chooser(&self) -> (&'static str, &HeldOutErrors) {
+        self.smooth.as_ref().map_or(("trees' process", &self.process), |smooth| ("smooth process", smooth))
+    }
 }
 
 /// What one variable means to the trees fitted on all rows.
@@ -56,7 +67,7 @@ pub struct Importance {
     pub splits: usize,
 }
 
-/// Importances on all measured rows, and K-fold errors when a number of folds is given.
+/// Importances on all measured rows, and K-fold errors of the trees' process and of the model that chooses the points when a number of folds is given.
 ///
 /// # Errors
 /// No measured row, or fewer than two for errors; fewer than two folds; what the trainer and the process refuse.
@@ -65,11 +76,12 @@ pub fn model_quality(
     rows: &[Row],
     folds: Option<usize>,
 ) -> Result<ModelQuality, EngineError> {
-    let measured: Vec<Row> = rows.iter().filter(|row| row.value().is_some()).cloned().collect();
+    let measured = measured(rows);
     if measured.is_empty() {
         return Err(EngineError::BadObservation { message: "there is no measured row to fit".into() });
     }
-    let surrogate = Surrogate::of(problem, &measured)?;
+    let known: Vec<Row> = measured.iter().map(|(_, row)| row.clone()).collect();
+    let surrogate = Surrogate::of(problem, &known)?;
     let (hyperparameters, scale) = (surrogate.process().hyperparameters(), surrogate.scale());
     Ok(ModelQuality {
         n_rows: measured.len(),
@@ -145,7 +157,11 @@ fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), E
     Ok((x, y))
 }
 
-fn cross_validate(problem: &Problem, measured: &[Row], folds: usize) -> Result<CrossValidation, EngineError> {
+fn cross_validate(
+    problem: &Problem,
+    measured: &[(usize, Row)],
+    folds: usize,
+) -> Result<CrossValidation, EngineError> {
     let n_rows = measured.len();
     if n_rows < 2 || folds < 2 {
         let message = format!(
@@ -154,32 +170,61 @@ fn cross_validate(problem: &Problem, measured: &[Row], folds: usize) -> Result<C
         return Err(EngineError::BadObservation { message });
     }
     let folds = folds.min(n_rows);
-    let (mut trees_sq, mut gp_sq, mut log_density) = (0.0, 0.0, 0.0);
+    let has_smooth = problem.settings().preset != Preset::Paper;
+    let mut trees_sq = 0.0;
+    let (mut by_process, mut by_smooth) = (Vec::new(), Vec::new());
     for fold in 0..folds {
-        let part = |inside: bool| -> Vec<Row> {
-            let rows = measured.iter().enumerate().filter(|(i, _)| (i % folds == fold) == inside);
-            rows.map(|(_, o)| o.clone()).collect()
-        };
-        let surrogate = Surrogate::of(problem, &part(false))?;
-        let (scale, noise) = (surrogate.scale(), surrogate.process().hyperparameters().noise_variance);
-        for row in part(true) {
+        let of =
+            |inside: bool| measured.iter().enumerate().filter(move |(i, _)| (i % folds == fold) == inside);
+        let known: Vec<Row> = of(false).map(|(_, (_, row))| row.clone()).collect();
+        let surrogate = Surrogate::of(problem, &known)?;
+        let smooth = if has_smooth { Some(SmoothSurrogate::of(problem, &known)?) } else { None };
+        for (_, (index, row)) in of(true) {
             let Some(value) = row.value() else { continue };
-            let trees = scale.mean(surrogate.trees().predict(&row.point));
-            let posterior = surrogate.process().posterior(&row.point);
-            let mean = scale.mean(posterior.mean);
-            let std = scale.deviation((posterior.variance + noise).sqrt());
-            trees_sq += (trees - value).powi(2);
-            gp_sq += (mean - value).powi(2);
-            log_density += -0.5 * ((value - mean) / std).powi(2) - std.ln() - 0.5 * (2.0 * PI).ln();
+            trees_sq += (surrogate.scale().mean(surrogate.trees().predict(&row.point)) - value).powi(2);
+            let held_out = |Prediction { mean, std }, noise: f64| HeldOut {
+                row: *index,
+                value,
+                mean,
+                std: std.hypot(noise),
+            };
+            let refused = |e| EngineError::bad_row(*index, &e);
+            by_process.push(held_out(surrogate.predict(&row.point).map_err(refused)?, surrogate.noise()));
+            if let Some(smooth) = &smooth {
+                by_smooth.push(held_out(smooth.predict(&row.point).map_err(refused)?, smooth.noise()));
+            }
         }
     }
-    let n = n_rows as f64;
+    let process = HeldOutErrors::new(by_process);
     Ok(CrossValidation {
         folds,
-        trees_rmse: (trees_sq / n).sqrt(),
-        gp_rmse: (gp_sq / n).sqrt(),
-        gp_log_density: log_density / n,
+        trees_rmse: (trees_sq / n_rows as f64).sqrt(),
+        gp_rmse: process.rmse,
+        gp_log_density: process.log_density,
+        process,
+        smooth: has_smooth.then(|| HeldOutErrors::new(by_smooth)),
     })
+}
+
+/// Errors on held-out rows: what [`model_quality`] says of `folds` folds, without the rest.
+///
+/// # Errors
+/// As [`model_quality`] with folds.
+pub fn cross_validation(
+    problem: &Problem,
+    rows: &[Row],
+    folds: usize,
+) -> Result<CrossValidation, EngineError> {
+    cross_validate(problem, &measured(rows), folds)
+}
+
+/// The measured rows with their indices.
+fn measured(rows: &[Row]) -> Vec<(usize, Row)> {
+    rows.iter()
+        .enumerate()
+        .filter(|(_, row)| row.value().is_some())
+        .map(|(i, row)| (i, row.clone()))
+        .collect()
 }
 
 fn importances(problem: &Problem, importances: &Importances) -> Vec<Importance> {

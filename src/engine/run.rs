@@ -6,6 +6,7 @@ use crate::history::Outcome;
 
 use super::context::Context;
 use super::evaluate::{Evaluate, Evaluation};
+use super::promise::Promise;
 use super::suggestion::Suggestion;
 use super::{EngineError, Optimizer};
 
@@ -18,8 +19,21 @@ pub struct RunSettings {
     pub parallel: usize,
     /// Stop after this many failures one after the other; `None` for going on whatever fails.
     pub failures_in_a_row: Option<usize>,
+    /// Stop as soon as no feasible setting promises to be better than the best value by more than this, in the objective's units ([`Optimizer::promise`]); `None` for going on.
+    pub until_gain: Option<f64>,
     /// Interrupt and progress.
     pub context: Context,
+}
+
+/// Why a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ended {
+    /// All evaluations were made.
+    Complete,
+    /// [`RunSettings::until_gain`]: what is left to gain is proved to be too little.
+    NoMoreGain(Promise),
+    /// The user wanted it to.
+    Interrupted,
 }
 
 /// One finished evaluation.
@@ -66,7 +80,7 @@ pub fn planned(optimizer: &Optimizer, settings: &RunSettings) -> usize {
     initial.saturating_sub(optimizer.observations().len()).saturating_add(settings.iterations)
 }
 
-/// Runs the loop. Returns whether it was interrupted; evaluations under way are forgotten then.
+/// Runs the loop, and says why it ended. Evaluations under way are forgotten when it is interrupted.
 ///
 /// # Errors
 /// What the ledger gives; [`EngineError::Unusable`] and [`EngineError::FailuresInARow`] once everything that came of the evaluations side by side was told.
@@ -75,22 +89,28 @@ pub fn run<L: Ledger>(
     evaluator: &dyn Evaluate,
     settings: &RunSettings,
     ledger: &mut L,
-) -> Result<bool, L::Error> {
+) -> Result<Ended, L::Error> {
     let total = planned(optimizer, settings);
     let interrupted = || settings.context.is_interrupted();
     let mut done = 0;
     let mut failures = 0;
     while done < total {
+        if let Some(gain) = settings.until_gain
+            && let Some(promise) = optimizer.promise(&settings.context)?
+            && promise.ends_at(gain)
+        {
+            return Ok(Ended::NoMoreGain(promise));
+        }
         let started = Instant::now();
         let n = settings.parallel.max(1).min(total - done);
         let suggestions = match ledger.next(optimizer, n, &settings.context) {
             // An interrupt that left no time for any point is no failure.
-            Err(_) if interrupted() => return Ok(true),
+            Err(_) if interrupted() => return Ok(Ended::Interrupted),
             suggestions => suggestions?,
         };
         let seconds = started.elapsed().as_secs_f64() / suggestions.len() as f64;
         if interrupted() {
-            return Ok(true);
+            return Ok(Ended::Interrupted);
         }
         let problem = optimizer.problem();
         let evaluations: Vec<Evaluation> = std::thread::scope(|scope| {
@@ -114,7 +134,7 @@ pub fn run<L: Ledger>(
                     stop = Some(EngineError::Unusable { reason });
                     continue;
                 }
-                Evaluation::Interrupted => return Ok(true),
+                Evaluation::Interrupted => return Ok(Ended::Interrupted),
             };
             failures = if failure.is_some() { failures + 1 } else { 0 };
             if settings.failures_in_a_row.is_some_and(|limit| failures >= limit)
@@ -130,5 +150,5 @@ pub fn run<L: Ledger>(
             return Err(error.into());
         }
     }
-    Ok(interrupted())
+    Ok(if interrupted() { Ended::Interrupted } else { Ended::Complete })
 }

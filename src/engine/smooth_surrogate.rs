@@ -75,6 +75,12 @@ impl SmoothSurrogate {
         self.scale
     }
 
+    /// Standard deviation of a measurement's noise, in the objective's units.
+    pub fn noise(&self) -> f64 {
+        let variance = self.fitted.parameters().nugget * self.fitted.signal_variance();
+        self.scale.deviation(variance.sqrt())
+    }
+
     /// The prediction at a point in variable order; inactive variables take their inactive value.
     ///
     /// # Errors

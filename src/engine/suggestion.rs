@@ -5,6 +5,7 @@ use leafgp_solver::{Range, Region};
 use serde_json::{Map, Value, json};
 
 use super::surrogate::Prediction;
+use crate::history::Forecast;
 use crate::problem::{Preset, Problem};
 use crate::smooth::Acquisition;
 
@@ -30,6 +31,8 @@ pub struct Suggestion {
 pub struct Chosen {
     /// Predicted objective and its deviation.
     pub prediction: Prediction,
+    /// Standard deviation of a measurement's noise by the process, in the objective's units.
+    pub noise: f64,
     /// What was minimised.
     pub acquisition: Acquisition,
     /// Its value at the point, of standardised targets.
@@ -71,6 +74,12 @@ pub struct Proof {
     pub mean: f64,
     /// Standard deviation of the prediction, in the objective's units.
     pub std: f64,
+    /// Standard deviation of a measurement's noise by the trees' process, in the objective's units.
+    pub noise: f64,
+    /// `acquisition` in the objective's units and direction: the mean and `kappa` deviations to the better side of it.
+    pub promised: f64,
+    /// `bound` in the objective's units and direction, rounded to the side on which it stays a bound.
+    pub promised_bound: f64,
     /// `mean - kappa * std` in standardised minimisation units.
     pub acquisition: f64,
     /// No feasible point has a smaller acquisition than this: proved.
@@ -109,6 +118,27 @@ impl Suggestion {
     pub fn prediction(&self) -> Option<Prediction> {
         let trees = || self.proof.as_ref().map(|proof| Prediction { mean: proof.mean, std: proof.std });
         self.chosen.map(|chosen| chosen.prediction).or_else(trees)
+    }
+
+    /// Standard deviation of a measurement's noise by the model that chose the point, in the objective's units; `None` where no model did.
+    pub fn noise(&self) -> Option<f64> {
+        self.chosen.map(|chosen| chosen.noise).or_else(|| self.proof.as_ref().map(|proof| proof.noise))
+    }
+
+    /// What the history's table of predictions keeps of it; `None` where no model chose it. `bound` is what no feasible setting promises more of ([`Optimizer::promise`](super::Optimizer::promise));
+    /// without it the proved bound of the suggestion's own search stands there.
+    pub fn forecast(&self, problem: &Problem, bound: Option<f64>) -> Option<Forecast> {
+        let Prediction { mean, std } = self.prediction()?;
+        Some(Forecast {
+            point: self.point.clone(),
+            mean,
+            std,
+            noise: self.noise().unwrap_or(0.0),
+            bound: bound.or_else(|| self.proof.as_ref().map(|proof| proof.promised_bound)),
+            method: self.method().as_str().to_owned(),
+            seed: problem.settings().seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        })
     }
 
     /// The suggestion as the contract's JSON object. `mean` and `std` are of the model that chose the point; `region`, `bound`, `gap`, `status` and `stop_reason` are

@@ -5,7 +5,7 @@ use rand::Rng;
 use crate::Table;
 use crate::acquisition::{AcquisitionProblem, AgreementLimit, Evaluation};
 use crate::gbdt::{self, GbdtModel};
-use crate::gp::TreeGp;
+use crate::gp::{TreeGp, VarianceKind};
 use crate::history::Row;
 use crate::instance::{ActiveIf, Instance};
 use crate::problem::{Problem, ValueError, Variable};
@@ -111,6 +111,16 @@ impl Surrogate {
     /// Between standardised targets and the objective.
     pub fn scale(&self) -> TargetScale {
         self.training.scale
+    }
+
+    /// Standard deviation of a measurement's noise that predictions do not hold yet, in the objective's units: 0 where the settings ask for the variance of observations.
+    pub fn noise(&self) -> f64 {
+        match self.fitted.variance_kind() {
+            VarianceKind::Latent => {
+                self.scale().deviation(self.fitted.hyperparameters().noise_variance.sqrt())
+            }
+            VarianceKind::Observed => 0.0,
+        }
     }
 
     /// True when some tree has a split: without one every point looks the same.

@@ -45,6 +45,13 @@ impl TargetScale {
         self.sign * (standardised * self.std + self.mean)
     }
 
+    /// A lower bound of standardised values in the objective's units: no objective of a larger value is better, rounding included (each of the two operations errs by at most half an ulp
+    /// of a magnitude below `|standardised * std| + |mean|`).
+    pub fn bound(&self, standardised: f64) -> f64 {
+        let magnitude = (standardised * self.std).abs() + self.mean.abs();
+        self.mean(standardised) - self.sign * 2.0 * f64::EPSILON * magnitude
+    }
+
     /// A standardised deviation in the objective's units.
     pub fn deviation(&self, standardised: f64) -> f64 {
         standardised * self.std
@@ -122,6 +129,17 @@ mod tests {
         assert_relative_eq!(scale.standardise(3.0), -1.0);
         assert_relative_eq!(scale.mean(-1.0), 3.0);
         assert_relative_eq!(scale.deviation(0.5), 0.5);
+    }
+
+    #[test]
+    fn a_bound_is_rounded_to_the_better_side() {
+        let values = [1.1, 2.3, 3.7];
+        let (up, down) =
+            (TargetScale::new(Goal::Maximize, &values), TargetScale::new(Goal::Minimize, &values));
+        for x in [-3.3, -0.1, 0.0, 0.7] {
+            assert!(up.bound(x) > up.mean(x) && down.bound(x) < down.mean(x));
+            assert_relative_eq!(up.bound(x), up.mean(x), max_relative = 1e-14);
+        }
     }
 
     #[test]

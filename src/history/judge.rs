@@ -6,9 +6,6 @@ use crate::problem::Problem;
 
 use super::settle::{distance, is_in_reach};
 
-/// A violation of a suggestion's own tolerance below this is not worth a word.
-const NEGLIGIBLE: f64 = 1e-9;
-
 /// How a point stands to the problem's rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -23,8 +20,8 @@ pub struct Judgement {
     pub nearly: Vec<Violation>,
 }
 
-/// Judges a point as measured: half a step on grids, `equality_tolerance` of the settings for equalities and 1e-6 for inequalities, both relative to the larger
-/// side (at least 1). Suggestions are held to far stricter ones.
+/// Judges a point as measured: half a step on grids, `equality_tolerance` of the settings for equalities and 1e-6 for inequalities, both relative to the size of
+/// the rule's terms ([`Tolerance`]). Suggestions are held to far stricter ones.
 ///
 /// ```
 /// use leafgp::history::judge;
@@ -53,9 +50,8 @@ pub fn judge(problem: &Problem, point: &[f64]) -> Judgement {
     }
     let rows = Tolerance::Rows { equality: problem.settings().equality_tolerance };
     judgement.violations = problem.constraints().violations(point, rows);
-    judgement.nearly = problem.constraints().violations(point, Tolerance::Produce);
-    judgement.nearly.retain(|near| {
-        near.amount > NEGLIGIBLE && judgement.violations.iter().all(|far| far.constraint != near.constraint)
-    });
+    // What rounding does to a suggestion is not worth a word.
+    judgement.nearly = problem.constraints().violations(point, Tolerance::Rounded);
+    judgement.nearly.retain(|near| judgement.violations.iter().all(|far| far.constraint != near.constraint));
     judgement
 }

@@ -10,6 +10,7 @@ mod dialect;
 mod document;
 mod error;
 mod file;
+mod forecasts;
 mod judge;
 mod lock;
 mod notes;
@@ -30,6 +31,7 @@ pub use dialect::Dialect;
 pub use document::quoted;
 pub use error::HistoryError;
 pub use file::HistoryFile;
+pub use forecasts::{Forecast, forecast_of_rows};
 pub use judge::{Judgement, judge};
 pub use sheet::csv_text;
 

@@ -8,7 +8,7 @@ const SAME_NUMBER: f64 = 1e-12;
 const SAME_STEP: f64 = 1e-9;
 
 /// The width of a grid's step.
-fn step(domain: &Domain) -> Option<f64> {
+pub(super) fn step(domain: &Domain) -> Option<f64> {
     let Domain::Grid(grid) = domain else { return None };
     let (_, step, digits) = grid.numerators();
     Some(step as f64 / 10f64.powi(digits as i32))

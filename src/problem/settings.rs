@@ -90,7 +90,7 @@ pub struct Settings {
     /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default; with one every suggestion comes from a proven cell, whatever
     /// the preset.
     pub max_agreement: Option<f64>,
-    /// How far a measured row may be from an equality and still keep it, relative to the larger side (at least 1), `[0, 0.1]`. Suggestions keep equalities to 1e-9.
+    /// How far a measured row may be from an equality and still keep it, relative to the largest of its terms, `[0, 0.1]`. Suggestions keep equalities to 1e-9.
     /// Default 1e-3: what weighing in a plant gives.
     pub equality_tolerance: f64,
     /// The gradient-boosted trees.

@@ -7,6 +7,7 @@
 //! | bring parts together | [`merge`] |
 //! | look | [`report`], or the records themselves: [`Manifest`], [`RunRecord`], [`StepRecord`] |
 //! | draw | [`plot`] |
+//! | report on one problem's experiments | [`campaign`] |
 //!
 //! Methods differ only in how they propose the next point: the first points of a seed are the same for all, and every value is judged in one place
 //! (`BlackBox`): constraints as in the problem file, or as a penalty on the value (Eq. 14).
@@ -20,6 +21,7 @@
 
 pub mod agreement;
 mod black_box;
+pub mod campaign;
 mod case_digest;
 mod command;
 mod digest;

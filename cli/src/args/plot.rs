@@ -17,6 +17,8 @@ pub(crate) enum PlotCommand {
     Parallel(PlotParallelArgs),
     /// How much each variable matters: gain, splits, and the error when its values are shuffled.
     Importance(PlotImportanceArgs),
+    /// Measured against predicted by the model that chooses the points, each row predicted without having been seen.
+    Predictions(PlotPredictionsArgs),
 }
 
 /// Where a picture goes, and its size.
@@ -38,6 +40,7 @@ pub(crate) struct PictureArgs {
 
 /// `leafgp plot surface`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot surface coating.toml -o surface.svg")]
 pub(crate) struct PlotSurfaceArgs {
     /// The problem file (TOML); not needed with --function.
     #[arg(value_name = "FILE.toml", required_unless_present = "function")]
@@ -73,6 +76,7 @@ pub(crate) struct PlotSurfaceArgs {
 
 /// `leafgp plot convergence`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot convergence coating.toml -o progress.svg")]
 pub(crate) struct PlotConvergenceArgs {
     /// The problem file (TOML).
     #[arg(value_name = "FILE.toml")]
@@ -90,6 +94,7 @@ pub(crate) struct PlotConvergenceArgs {
 
 /// `leafgp plot parallel`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot parallel coating.toml --best 3 -o rows.svg")]
 pub(crate) struct PlotParallelArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -104,10 +109,26 @@ pub(crate) struct PlotParallelArgs {
 
 /// `leafgp plot importance`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot importance coating.toml -o variables.svg")]
 pub(crate) struct PlotImportanceArgs {
     /// Problem and history.
     #[command(flatten)]
     pub(crate) problem: ProblemArgs,
+    /// The picture.
+    #[command(flatten)]
+    pub(crate) picture: PictureArgs,
+}
+
+/// `leafgp plot predictions`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp plot predictions coating.toml --cv 5 -o predictions.svg")]
+pub(crate) struct PlotPredictionsArgs {
+    /// Problem and history.
+    #[command(flatten)]
+    pub(crate) problem: ProblemArgs,
+    /// Number of folds; a row's fold is its index modulo K.
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) cv: u32,
     /// The picture.
     #[command(flatten)]
     pub(crate) picture: PictureArgs,

@@ -18,6 +18,7 @@ struct Report {
     reason: Option<String>,
     rows: Vec<Value>,
     best: Option<Value>,
+    in_floats: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -37,6 +38,7 @@ fn a_feasible_point_satisfies_what_it_must() {
     let (code, report) = report(&folder);
     assert_eq!((code, report.feasible), (0, Some(true)));
     assert_eq!((report.variables, report.constraints), (3, 3));
+    assert!(report.in_floats.is_empty(), "f64 decides nothing that decimals could");
     assert_eq!(
         (report.name.as_str(), report.objective.as_str(), report.goal.as_str()),
         ("p", "cost", "minimize")

@@ -110,6 +110,7 @@ impl Attained {
                 let (a, b) = if swapped { (b, a) } else { (a, b) };
                 let (least, most) = (self.numbers[a.0 as usize].0, self.numbers[b.0 as usize].1);
                 !program.grid_rows.contains_key(&id)
+                    && !program.whole_rows.contains(&id)
                     && match op {
                         Comparison::LessEqual => least > most && self.fails_in_decimals(program, *a, *b),
                         Comparison::Less => least >= most,

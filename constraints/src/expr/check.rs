@@ -62,9 +62,9 @@ fn functions() -> impl Iterator<Item = &'static str> {
 impl Scope {
     /// A scope of variables.
     pub(crate) fn new(variables: Vec<Variable>) -> Result<Self, ExprError> {
-        let domains = variables.iter().map(|v| v.domain.clone()).collect();
+        let domains: Vec<Domain> = variables.iter().map(|v| v.domain.clone()).collect();
         let mut scope = Self {
-            program: Program::default(),
+            program: Program::about(&domains),
             variables,
             domains,
             names: BTreeMap::new(),

@@ -39,7 +39,9 @@ mod near;
 mod parser;
 mod program;
 mod settings;
+mod size;
 mod values;
+mod whole_numbers;
 
 pub(crate) use attained::Attained;
 pub(crate) use check::{Scope, Typed};
@@ -48,4 +50,5 @@ pub(crate) use program::Number;
 pub(crate) use program::Program;
 pub use program::{Comparison, Condition, ConditionId, GridRow, NumberId};
 pub(crate) use settings::Settings;
+pub(crate) use size::times;
 pub(crate) use values::{Evaluation, Verdict, negation};

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::Settings;
+use super::size::least_size;
+use super::whole_numbers::largest_whole;
 use crate::domain::Domain;
 use crate::function::{Extreme, Function, whole};
 use crate::level_set::LevelSet;
@@ -142,6 +144,13 @@ pub(crate) struct Program {
     pub(crate) conditions: Vec<Condition>,
     /// Rows decided in steps, by their condition.
     pub(crate) grid_rows: BTreeMap<ConditionId, GridRow>,
+    /// Comparisons of whole numbers, which are decided exactly.
+    pub(crate) whole_rows: BTreeSet<ConditionId>,
+    /// By variable: its domain's least size, and the largest magnitude of a domain of whole numbers.
+    least_sizes: Vec<f64>,
+    whole_domains: Vec<Option<f64>>,
+    /// Of each operation that yields whole numbers of whole coordinates, a bound on the magnitude of every operand and of the result.
+    wholes: Vec<Option<f64>>,
     /// Texts of the divisors.
     pub(crate) divisors: BTreeMap<NumberId, String>,
     known: BTreeMap<[u64; 4], NumberId>,
@@ -158,6 +167,30 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Nothing yet, about these variables.
+    pub(crate) fn about(domains: &[Domain]) -> Self {
+        Self {
+            least_sizes: domains.iter().map(least_size).collect(),
+            whole_domains: domains.iter().map(largest_whole).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The least size of a variable.
+    pub(crate) fn least_size_of(&self, variable: usize) -> f64 {
+        self.least_sizes.get(variable).copied().unwrap_or(0.0)
+    }
+
+    /// A bound on the magnitudes that an operation on whole numbers meets; `None` when it may yield others.
+    pub(crate) fn whole(&self, id: NumberId) -> Option<f64> {
+        self.wholes[id.0 as usize]
+    }
+
+    /// The largest magnitude of a variable of whole numbers.
+    pub(super) fn whole_domain(&self, variable: usize) -> Option<f64> {
+        self.whole_domains.get(variable).copied().flatten()
+    }
+
     /// Adds an operation, or finds the same one. Constant operands are folded.
     pub(crate) fn number(&mut self, number: Number) -> NumberId {
         let number = self.folded(number);
@@ -168,6 +201,7 @@ impl Program {
         let id = NumberId(u32::try_from(self.numbers.len()).expect("fewer than 2^32 operations"));
         let depth = self.depth_of(&number);
         self.depths.push(depth);
+        self.wholes.push(self.whole_magnitude(&number));
         self.numbers.push(number);
         self.known.insert(key, id);
         id
@@ -265,6 +299,8 @@ impl Program {
         let id = self.condition(Condition::Compare(op, a, b));
         if let Some(row) = row {
             self.grid_rows.insert(id, row);
+        } else if self.whole(a).is_some() && self.whole(b).is_some() {
+            self.whole_rows.insert(id);
         }
         id
     }
@@ -290,6 +326,27 @@ impl Program {
         self.get(id).operands(f);
     }
 
+    /// The variables that some numbers read, ascending, and the conditions that choose between alternatives in them.
+    pub(crate) fn reads(&self, numbers: &[NumberId]) -> (BTreeSet<usize>, Vec<ConditionId>) {
+        let (mut variables, mut conditions) = (BTreeSet::new(), Vec::new());
+        let mut seen = BTreeSet::new();
+        let mut pending = numbers.to_vec();
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match *self.get(id) {
+                Number::Variable(v) => drop(variables.insert(v)),
+                Number::If(condition, a, b) => {
+                    conditions.push(condition);
+                    pending.extend([a, b]);
+                }
+                _ => self.operands(id, |operand| pending.push(operand)),
+            }
+        }
+        (variables, conditions)
+    }
+
     fn folded(&self, number: Number) -> Number {
         let (mut operands, mut constants) = (0, 0);
         number.operands(|id| {
@@ -303,8 +360,8 @@ impl Program {
         Number::Constant(value)
     }
 
-    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small whole rows
-    /// have none: f64 decides them exactly.
+    /// The integer form of `a - b` compared with zero: short decimals as coefficients of grids, whole numbers and lists of short decimals. Small rows of
+    /// whole numbers have none: they are decided as such.
     fn grid_row(&self, a: NumberId, b: NumberId, domains: &[Domain]) -> Option<GridRow> {
         let (terms, constant) = self.decimal_terms(a, b)?;
         // Each term is a whole number of 10^-digits.
@@ -336,8 +393,11 @@ impl Program {
             size = size.checked_add(coefficient.checked_abs()?.checked_mul(largest as i128 + 1)?)?;
             row.push((variable, scale, i64::try_from(coefficient).ok()?));
         }
-        let is_needed = digits > 0 || size >= SMALL;
-        (is_needed && !row.is_empty() && size < i128::from(i64::MAX)).then_some(())?;
+        // Steps may have cancelled that f64 would round.
+        let is_whole = self.whole(a).is_some() && self.whole(b).is_some();
+        let is_needed = !is_whole || size >= SMALL;
+        let is_constant = self.constant(a).is_some() && self.constant(b).is_some();
+        (is_needed && !is_constant && size < i128::from(i64::MAX)).then_some(())?;
         Some(GridRow { terms: row, bound: i64::try_from(bound).ok()?, step: 10f64.powi(-(digits as i32)) })
     }
 
@@ -385,7 +445,7 @@ const ONE: i128 = 10_i128.pow(ONE_DIGITS);
 const ONE_DIGITS: u32 = 12;
 /// Beyond this a coordinate's numerator is no exact f64.
 const LARGEST_NUMERATOR: f64 = 1e15;
-/// Whole rows smaller than this are decided by f64: no tolerance reaches the next whole number.
+/// Rows of whole numbers smaller than this are decided by their operations.
 const SMALL: i128 = 500_000;
 
 /// Adds to a number's coefficient; `None` on overflow.

@@ -1,6 +1,6 @@
 //! Exact evaluation at a point: the true model that every answer is checked against.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use super::decimals::is_near;
 use super::program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId, Program};
@@ -36,6 +36,10 @@ impl Verdict {
 pub(crate) struct Evaluation {
     numbers: Vec<f64>,
     point: Vec<f64>,
+    /// Whole values, where comparisons are decided by them.
+    wholes: Vec<Option<i128>>,
+    /// Sizes of the operations, once a comparison asks.
+    sizes: OnceCell<Vec<f64>>,
     /// The settings of the last run.
     settings: Option<Settings>,
     /// Verdicts about the conditions that others share, for each: itself and its negation, with the run's tolerances and without. Walking a shared
@@ -49,11 +53,13 @@ impl Evaluation {
         self.point.clear();
         self.point.extend_from_slice(x);
         self.settings = Some(settings);
+        self.sizes.take();
+        self.wholes.clear();
         self.shared.clear();
         self.shared.resize_with(program.n_shared(), Default::default);
         self.numbers.clear();
         self.numbers.reserve(program.numbers.len());
-        for number in &program.numbers {
+        for (k, number) in program.numbers.iter().enumerate() {
             let value = match number {
                 Number::Variable(v) => x[*v],
                 _ => number.operate(
@@ -63,6 +69,10 @@ impl Evaluation {
                 ),
             };
             self.numbers.push(value);
+            if !program.whole_rows.is_empty() {
+                let whole = self.whole(program, NumberId(k as u32), number);
+                self.wholes.push(whole);
+            }
         }
     }
 
@@ -70,6 +80,39 @@ impl Evaluation {
     #[cfg(test)]
     pub(crate) fn number(&self, id: super::program::NumberId) -> f64 {
         self.numbers[id.0 as usize]
+    }
+
+    /// The alternative that an `if` takes.
+    fn taken(&self, program: &Program, number: &Number) -> Option<NumberId> {
+        let Number::If(condition, yes, no) = *number else { return None };
+        let decided = self.decided(program, condition, self.settings?)?;
+        Some(if decided { yes } else { no })
+    }
+
+    /// The size of a comparison's terms.
+    fn size(&self, program: &Program, a: NumberId, b: NumberId) -> f64 {
+        let sizes = self.sizes.get_or_init(|| {
+            let mut sizes: Vec<f64> = Vec::with_capacity(program.numbers.len());
+            for (number, &value) in program.numbers.iter().zip(&self.numbers) {
+                let of = |id: NumberId| sizes[id.0 as usize];
+                let size = program.size(number, value, of, || self.taken(program, number));
+                sizes.push(size);
+            }
+            sizes
+        });
+        sizes[a.0 as usize].max(sizes[b.0 as usize])
+    }
+
+    /// The whole value of an operation.
+    fn whole(&self, program: &Program, id: NumberId, number: &Number) -> Option<i128> {
+        program.whole(id)?;
+        let of = |id: NumberId| self.wholes[id.0 as usize];
+        program.whole_value(number, of, |v| self.point[v], || self.taken(program, number))
+    }
+
+    /// `a - b` of whole numbers; `None` where a coordinate is not whole (a user's row).
+    fn whole_difference(&self, a: NumberId, b: NumberId) -> Option<i128> {
+        self.wholes[a.0 as usize]?.checked_sub(self.wholes[b.0 as usize]?)
     }
 
     /// True or false without tolerances, or `None` where the condition is undefined.
@@ -128,9 +171,15 @@ impl Evaluation {
                 if let Some(sum) = program.grid_rows.get(&id).and_then(|row| self.steps(row)) {
                     return in_steps(op, if swapped { -sum.0 } else { sum.0 }, sum.1);
                 }
-                let (a, b) = if swapped { (b, a) } else { (a, b) };
-                let verdict = compare(op, self.numbers[a.0 as usize], self.numbers[b.0 as usize], settings);
-                self.in_decimals(program, op, (*a, *b), verdict)
+                let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                if program.whole_rows.contains(&id)
+                    && let Some(difference) = self.whole_difference(a, b)
+                {
+                    return in_steps(op, difference, 1.0);
+                }
+                let values = [self.numbers[a.0 as usize], self.numbers[b.0 as usize]];
+                let verdict = compare(op, values, settings, || self.size(program, a, b));
+                self.in_decimals(program, op, (a, b), verdict)
             }
             Condition::And(parts) if !negated => self.every(program, parts, negated, settings),
             Condition::Or(parts) if negated => self.every(program, parts, negated, settings),
@@ -215,19 +264,22 @@ fn in_steps(op: Comparison, difference: i128, step: f64) -> Verdict {
     Verdict::of(holds, amount as f64 * step)
 }
 
-fn compare(op: Comparison, a: f64, b: f64, settings: Settings) -> Verdict {
+/// `size` is that of the two sides' terms.
+fn compare(op: Comparison, [a, b]: [f64; 2], settings: Settings, size: impl Fn() -> f64) -> Verdict {
     if a.is_nan() || b.is_nan() {
         return Verdict::Fails(f64::INFINITY);
     }
-    let scale = 1f64.max(a.abs()).max(b.abs());
+    let within = |amount: f64, tolerance: f64| {
+        let allowed = if tolerance > 0.0 { tolerance * size() } else { 0.0 };
+        // An overflow is no permission.
+        allowed.is_finite() && amount <= allowed
+    };
     match op {
-        Comparison::LessEqual => {
-            Verdict::of(a <= b || (settings.inequality > 0.0 && a - b <= settings.inequality * scale), a - b)
-        }
+        Comparison::LessEqual => Verdict::of(a <= b || within(a - b, settings.inequality), a - b),
         Comparison::Less => Verdict::of(a < b, a - b),
         Comparison::Equal => {
             let amount = (a - b).abs();
-            Verdict::of(a == b || amount <= settings.equality * scale, amount)
+            Verdict::of(a == b || within(amount, settings.equality), amount)
         }
         Comparison::NotEqual => Verdict::of(a != b, 0.0),
     }
@@ -239,14 +291,16 @@ mod tests {
 
     #[test]
     fn tolerances_widen_only_closed_comparisons() {
-        let judge = |op, a, b| compare(op, a, b, Settings::JUDGE).holds();
+        let size = |a: f64, b: f64| a.abs().max(b.abs());
+        let judge = |op, a, b| compare(op, [a, b], Settings::JUDGE, || size(a, b)).holds();
         assert!(judge(Comparison::LessEqual, 100.0 + 5e-5, 100.0));
         assert!(!judge(Comparison::LessEqual, 100.0 + 2e-4, 100.0));
         assert!(!judge(Comparison::Less, 1.0, 1.0));
         assert!(!judge(Comparison::NotEqual, 1.0, 1.0));
-        let produce = |op, a, b| compare(op, a, b, Settings::PRODUCE);
+        let produce = |op, a, b| compare(op, [a, b], Settings::PRODUCE, || size(a, b));
         assert_eq!(produce(Comparison::LessEqual, 1.0 + 1e-15, 1.0), Verdict::Fails(1.1102230246251565e-15));
         assert_eq!(produce(Comparison::Equal, 1.0 + 0.9e-9, 1.0), Verdict::Holds);
+        assert!(!produce(Comparison::Equal, 1.1e-12, 1e-12).holds(), "relative below one, too");
         assert_eq!(produce(Comparison::Equal, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
         assert_eq!(produce(Comparison::NotEqual, f64::NAN, 1.0), Verdict::Fails(f64::INFINITY));
     }

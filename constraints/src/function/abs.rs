@@ -17,6 +17,10 @@ impl Univariate for Abs {
         x.abs()
     }
 
+    fn size(&self, argument: f64, _magnitude: f64) -> f64 {
+        argument
+    }
+
     fn derivative(&self, x: f64) -> f64 {
         if x < 0.0 { -1.0 } else { 1.0 }
     }

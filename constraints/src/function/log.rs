@@ -21,6 +21,11 @@ impl Univariate for Log {
         x.ln()
     }
 
+    /// The argument's unit moves the value by a number of the order of one.
+    fn size(&self, _argument: f64, magnitude: f64) -> f64 {
+        magnitude.max(1.0)
+    }
+
     fn derivative(&self, x: f64) -> f64 {
         1.0 / x
     }

@@ -24,6 +24,11 @@ impl Univariate for Log10 {
         x.log10()
     }
 
+    /// The argument's unit moves the value by a number of the order of one.
+    fn size(&self, _argument: f64, magnitude: f64) -> f64 {
+        magnitude.max(1.0)
+    }
+
     fn derivative(&self, x: f64) -> f64 {
         1.0 / (x * LN_10)
     }

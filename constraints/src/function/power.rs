@@ -27,6 +27,14 @@ impl Univariate for Power {
         }
     }
 
+    fn size(&self, argument: f64, magnitude: f64) -> f64 {
+        match self.0 {
+            2.0 => argument * argument,
+            p if p > 0.0 => argument.powf(p),
+            _ => magnitude,
+        }
+    }
+
     fn derivative(&self, x: f64) -> f64 {
         match self.0 {
             2.0 => 2.0 * x,

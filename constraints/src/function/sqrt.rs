@@ -17,6 +17,10 @@ impl Univariate for Sqrt {
         x.sqrt()
     }
 
+    fn size(&self, argument: f64, _magnitude: f64) -> f64 {
+        argument.sqrt()
+    }
+
     fn derivative(&self, x: f64) -> f64 {
         0.5 / x.max(0.0).sqrt()
     }

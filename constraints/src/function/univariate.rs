@@ -63,6 +63,11 @@ pub(crate) trait Univariate {
         None
     }
 
+    /// The size of the value (see `expr/size.rs`) from its argument's and its magnitude; never falls in either.
+    fn size(&self, _argument: f64, magnitude: f64) -> f64 {
+        magnitude
+    }
+
     /// A line below (or above) the function for every element of `x`, close at `at`; the values over `x` are `y`.
     fn estimator(&self, x: Interval, y: Interval, at: f64, below: bool) -> Option<Line>;
 }

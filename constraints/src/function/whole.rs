@@ -5,31 +5,43 @@
 use crate::interval::Interval;
 
 /// A value within this of a whole number counts as whole (relative to `max(1, |x|)`); a little more than what is printed may differ.
-pub(crate) const SNAP: f64 = 1.01e-9;
+const SNAP: f64 = 1.01e-9;
+/// The largest difference that any tolerance allows: beyond it large numbers would be whole whatever they are.
+const MOST: f64 = 1e-3;
+
+/// How far from whole a number of this magnitude may be.
+pub(crate) fn reach(magnitude: f64, tolerance: f64) -> f64 {
+    (tolerance * magnitude.max(1.0)).min(MOST)
+}
+
+/// A little more than how far a number of this magnitude may be from the whole number that is printed.
+pub(crate) fn snap(magnitude: f64) -> f64 {
+    (SNAP * magnitude.max(1.0)).min(1.01 * MOST)
+}
 
 /// The value, with a relative tolerance.
 pub(crate) fn value(x: f64, tolerance: f64) -> f64 {
-    if (x - x.round()).abs() <= tolerance * x.abs().max(1.0) { x.round() } else { x }
+    if (x - x.round()).abs() <= reach(x.abs(), tolerance) { x.round() } else { x }
 }
 
-/// The values over an interval, with at most [`SNAP`] as tolerance.
+/// The values over an interval, with at most [`snap`] as tolerance.
 pub(crate) fn image(x: Interval) -> Interval {
     if x.is_empty() {
         return x;
     }
-    let lo = if x.lo - x.lo.floor() <= SNAP * x.lo.abs().max(1.0) { x.lo.floor() } else { x.lo };
-    let hi = if x.hi.ceil() - x.hi <= SNAP * x.hi.abs().max(1.0) { x.hi.ceil() } else { x.hi };
+    let lo = if x.lo - x.lo.floor() <= snap(x.lo.abs()) { x.lo.floor() } else { x.lo };
+    let hi = if x.hi.ceil() - x.hi <= snap(x.hi.abs()) { x.hi.ceil() } else { x.hi };
     Interval::new(lo, hi)
 }
 
 /// Arguments that may have been rounded to a value in `y`.
 pub(crate) fn inverse(y: Interval) -> Interval {
-    y.widened(SNAP * (1.0 + y.magnitude().min(f64::MAX)))
+    y.widened(snap(1.0 + y.magnitude().min(f64::MAX)))
 }
 
 /// How far the values in `y` may be from their arguments.
 pub(crate) fn distance(y: Interval) -> f64 {
-    SNAP * (1.0 + y.magnitude())
+    snap(1.0 + y.magnitude())
 }
 
 #[cfg(test)]

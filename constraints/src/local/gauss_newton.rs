@@ -4,8 +4,7 @@ use super::memory::{Local, Setting};
 use super::point::Atom;
 use crate::qp::Status;
 
-/// Inequalities are aimed this far inside, relative to the size of their terms: a set with terms of 1e6 would otherwise miss by an
-/// absolute 1e-10.
+/// Inequalities are aimed this far inside, relative to the size of their terms.
 const INSIDE: f64 = 1e-9;
 const ITERATIONS: usize = 15;
 
@@ -34,9 +33,12 @@ pub(crate) fn gauss_newton(local: &mut Local, s: Setting<'_>, x: &mut [f64]) -> 
         } else {
             kaczmarz(local, s, x, &atoms);
         }
-        // A coordinate that need not move must not: zeros are exact.
-        let still =
-            |j: usize, step: f64| step.abs() <= 1e-14 * (s.upper[j] - s.lower[j]).max(local.target[j].abs());
+        // A coordinate that need not move must not: zeros are exact. Small coordinates of a wide range may have to.
+        let still = |j: usize, step: f64| {
+            let (range, own) = (s.upper[j] - s.lower[j], local.target[j].abs());
+            let noise = 1e-14 * range.max(own);
+            step.abs() <= if own == 0.0 { noise } else { noise.min(1e-10 * own) }
+        };
         let mut step = std::mem::take(&mut local.step);
         step.clear();
         step.extend((0..n).map(|j| local.trial[j] - local.target[j]));
@@ -107,7 +109,7 @@ pub(super) fn measure(local: &mut Local, s: Setting<'_>, x: &[f64], atoms: &mut 
             norm += gradient[j] * gradient[j] / s.weights[j];
             scale += (gradient[j] * x[v]).abs();
         }
-        let scale = scale.max(1e-3);
+        let scale = scale.max(atom.size);
         // An equality is met within rounding, well inside 1e-9.
         if atom.equality && excess <= 1e-13 * scale {
             continue;

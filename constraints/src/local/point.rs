@@ -22,6 +22,8 @@ pub(crate) struct Atom {
     /// Which root it comes from.
     pub(crate) root: u32,
     pub(crate) equality: bool,
+    /// What its tolerance is relative to at the point; 0 for an inequality.
+    pub(crate) size: f64,
     /// The node's value at the point, less the whole number nearest to it for a wholeness condition.
     pub(crate) value: f64,
 }
@@ -171,13 +173,17 @@ impl Point {
             Truth::Compare { op, difference, .. } => {
                 let equality = *op == Comparison::Equal;
                 if *op != Comparison::NotEqual {
-                    out.push(Atom { node: *difference, root, equality, value: self.value(*difference) });
+                    let size =
+                        if equality { model.size_at(*difference, |node| self.value(node)) } else { 0.0 };
+                    let value = self.value(*difference);
+                    out.push(Atom { node: *difference, root, equality, size, value });
                 }
             }
             Truth::Integral(node) => {
                 if !model.discrete[node.index()] {
                     let value = self.value(*node);
-                    out.push(Atom { node: *node, root, equality: true, value: value - value.round() });
+                    let (size, value) = (value.abs().max(1.0), value - value.round());
+                    out.push(Atom { node: *node, root, equality: true, size, value });
                 }
             }
             Truth::And(parts) => parts.iter().for_each(|&p| self.collect(model, root, p, possible, out)),

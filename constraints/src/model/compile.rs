@@ -15,13 +15,13 @@ use crate::interval::Interval;
 use crate::level_set::LevelSet;
 use crate::propagate::State;
 
-/// Tolerance of equalities in what is printed, relative to `max(1, |lhs|, |rhs|)`.
+/// Tolerance of equalities in what is printed, relative to the size of their terms.
 const EQUALITY: f64 = Settings::PRODUCE.equality;
 
-/// How far from zero the difference of two sides may be, the smaller of which is this large, when they are equal within [`EQUALITY`]:
-/// `|a - b| <= 1e-9 max(1, |a|, |b|)` implies the same with the smaller magnitude and a little more than 1e-9.
-pub(crate) fn equality_slack(magnitude: f64) -> f64 {
-    EQUALITY * (1.0 + 1e-8) * magnitude.max(1.0)
+/// How far from zero the difference of two sides may be that are equal within [`EQUALITY`], when their terms have at most this size: a little more, for the
+/// roundings of sizes.
+pub(crate) fn equality_slack(size: f64) -> f64 {
+    EQUALITY * (1.0 + 1e-8) * size
 }
 
 /// Whole values are trusted to be exact below this.
@@ -53,7 +53,11 @@ pub(super) fn compile(program: &Program, domains: &[Domain], pieces: &[(Piece, u
     let mut compiler = Compiler {
         program,
         domains,
-        model: Model { variable_nodes: vec![None; domains.len()], ..Model::default() },
+        model: Model {
+            variable_nodes: vec![None; domains.len()],
+            least_sizes: (0..domains.len()).map(|v| program.least_size_of(v)).collect(),
+            ..Model::default()
+        },
         known: BTreeMap::new(),
         nodes: vec![None; program.numbers.len()],
         forms: BTreeMap::new(),
@@ -250,7 +254,8 @@ impl Compiler<'_> {
 
     /// The node of a sum.
     fn node_of(&mut self, form: &LinearForm) -> NodeId {
-        if let Some(value) = form.as_constant() {
+        // A sum of constants that cancel keeps their size.
+        if let Some(value) = form.as_constant().filter(|value| value.abs() == form.constant_magnitude) {
             return self.operation(Operation::Constant(value));
         }
         if let Some((node, 1.0)) = form.as_single() {
@@ -384,7 +389,7 @@ impl Compiler<'_> {
         let (first, second) = (self.form(a), self.form(b));
         for (form, other) in [(&first, &second), (&second, &first)] {
             let Some(factor) = other.as_constant() else { continue };
-            let scaled = form.scaled(factor);
+            let scaled = form.scaled(factor).with_magnitude(form, other.constant_magnitude);
             if scaled.is_finite() {
                 return scaled.rounded(other.operations.saturating_add(1));
             }
@@ -418,8 +423,11 @@ impl Compiler<'_> {
     fn quotient(&mut self, a: NumberId, b: NumberId) -> LinearForm {
         let (mut above, below) = (self.form(a), self.form(b));
         if let Some(divisor) = below.as_constant() {
-            let quotient = above.clone().divided(divisor);
+            let mut quotient = above.clone().divided(divisor);
             if quotient.is_finite() {
+                if self.program.constant(b).is_none() {
+                    quotient.cover_the_sum();
+                }
                 return quotient;
             }
             let (node, divisor) = (self.node_of(&above), self.operation(Operation::Constant(divisor)));
@@ -453,6 +461,7 @@ impl Compiler<'_> {
             constant.constant_magnitude = magnitude / scale.abs();
             form.add(&constant, 1.0);
             form = form.rounded(operations);
+            form.cover_the_sum();
         }
         form
     }

@@ -78,8 +78,8 @@ pub(crate) struct Term {
 pub(crate) enum Slack {
     /// At most this.
     Fixed(f64),
-    /// Relative to the smaller of the two sides' magnitudes and to 1.
-    Relative(NodeId, NodeId),
+    /// Relative to the size of the difference's terms over the box at hand.
+    Relative,
 }
 
 /// A truth node.
@@ -159,6 +159,8 @@ pub(crate) struct Model {
     pub(crate) divisors: Vec<Divisor>,
     /// Values over the whole domains.
     pub(crate) initial: Vec<Interval>,
+    /// Least size by variable.
+    pub(crate) least_sizes: Vec<f64>,
     /// Of each node that must be zero, or whole, and is a sum over discrete values: what it can come to.
     pub(crate) lattices: BTreeMap<NodeId, Lattice>,
 }
@@ -199,14 +201,7 @@ impl Model {
     pub(crate) fn truth_children(&self, truth: TruthId, mut f: impl FnMut(Step)) {
         match self.truth(truth) {
             Truth::Constant(_) | Truth::Level(..) => {}
-            Truth::Compare { difference, slack, .. } => {
-                if let Slack::Relative(a, b) = slack {
-                    f(Step::Number(*a));
-                    f(Step::Number(*b));
-                }
-                f(Step::Number(*difference));
-            }
-            Truth::Integral(a) => f(Step::Number(*a)),
+            Truth::Compare { difference: a, .. } | Truth::Integral(a) => f(Step::Number(*a)),
             Truth::And(parts) | Truth::Or(parts) => parts.iter().for_each(|&p| f(Step::Truth(p))),
         }
     }

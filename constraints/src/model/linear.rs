@@ -76,6 +76,23 @@ impl LinearForm {
         result
     }
 
+    /// The same with the magnitudes of `form` times a factor, when that is more.
+    pub(super) fn with_magnitude(mut self, form: &Self, factor: f64) -> Self {
+        for (node, (_, magnitude)) in &mut self.terms {
+            let unscaled = form.terms.get(node).map_or(0.0, |(_, magnitude)| *magnitude);
+            *magnitude = magnitude.max(unscaled * factor);
+        }
+        self.constant_magnitude = self.constant_magnitude.max(form.constant_magnitude * factor);
+        self
+    }
+
+    /// Raises the magnitudes so that the largest term is no smaller than the sum: for operations whose size is that of their value.
+    pub(super) fn cover_the_sum(&mut self) {
+        let n = self.terms.len() as f64 + 1.0;
+        self.terms.values_mut().for_each(|(_, magnitude)| *magnitude *= n);
+        self.constant_magnitude *= n;
+    }
+
     /// Divides by a constant other than zero.
     pub(super) fn divided(mut self, divisor: f64) -> Self {
         for (coefficient, magnitude) in self.terms.values_mut() {

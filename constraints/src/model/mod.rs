@@ -10,6 +10,7 @@ mod graph;
 mod lattice;
 mod linear;
 mod schedule;
+mod size;
 
 pub(crate) use compile::equality_slack;
 pub(super) use graph::{Linear, Model, NodeId, Operation, Piece, Root, Slack, Step, Truth, TruthId};

@@ -77,7 +77,7 @@ impl Propagator {
                     Comparison::LessEqual => Interval::new(f64::NEG_INFINITY, 0.0),
                     Comparison::Less => Interval::new(f64::NEG_INFINITY, if integer { -1.0 } else { 0.0 }),
                     Comparison::Equal => {
-                        let tolerance = self.state.tolerance(slack);
+                        let tolerance = self.state.tolerance(model, node, *slack);
                         Interval::new(-tolerance, tolerance)
                     }
                     Comparison::NotEqual => {

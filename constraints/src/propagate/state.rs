@@ -168,13 +168,10 @@ impl State {
     }
 
     /// How far from zero a difference may be for the comparison to hold.
-    pub(crate) fn tolerance(&self, slack: &Slack) -> f64 {
+    pub(crate) fn tolerance(&self, model: &Model, difference: NodeId, slack: Slack) -> f64 {
         match slack {
-            Slack::Fixed(value) => *value,
-            Slack::Relative(a, b) => {
-                let magnitude = self.number(*a).magnitude().min(self.number(*b).magnitude());
-                equality_slack(magnitude)
-            }
+            Slack::Fixed(value) => value,
+            Slack::Relative => equality_slack(model.size_of_terms(difference, |node| self.number(node))),
         }
     }
 
@@ -215,7 +212,7 @@ impl State {
             Truth::Integral(node) => {
                 let x = self.number(*node);
                 let (inner, slack) = match *model.operation(*node) {
-                    Operation::Whole(inner) => (inner, whole::SNAP * self.number(inner).magnitude().max(1.0)),
+                    Operation::Whole(inner) => (inner, whole::snap(self.number(inner).magnitude())),
                     _ => (*node, 0.0),
                 };
                 if x.rounded().is_empty() || !self.can_reach(model, inner, slack, 1) {
@@ -236,7 +233,7 @@ impl State {
                     Comparison::LessEqual => (d.hi <= 0.0, d.lo > 0.0),
                     Comparison::Less => (d.hi < 0.0, d.lo >= 0.0),
                     Comparison::Equal => {
-                        let tolerance = self.tolerance(slack);
+                        let tolerance = self.tolerance(model, *difference, *slack);
                         let reached = d.lo <= tolerance
                             && d.hi >= -tolerance
                             && self.can_reach(model, *difference, tolerance, 0);

@@ -269,7 +269,8 @@ impl Search<'_> {
                 built = Some(atom.root);
             }
             let form = Estimates::single_quotient(model, &work.propagator.state, atom.node);
-            let tolerance = atom.equality.map(|slack| work.propagator.state.tolerance(&slack));
+            let tolerance =
+                atom.equality.map(|slack| work.propagator.state.tolerance(model, atom.node, slack));
             let slack = tolerance.unwrap_or(0.0);
             // under <= D <= tolerance, and for equalities over >= D >= -tolerance.
             for below in [true, false] {
@@ -320,7 +321,7 @@ impl Search<'_> {
         if only_violated {
             let activity: f64 = row.iter().zip(&*z).map(|(a, x)| a * x).sum();
             let scale: f64 = row.iter().zip(&*z).map(|(a, x)| (a * x).abs()).sum();
-            if activity <= right + 1e-9 * scale.max(1e-12) {
+            if activity <= right + 1e-9 * scale {
                 return false;
             }
         }

@@ -89,17 +89,17 @@ pub fn points(domains: &[Domain], region: &Region) -> Vec<Vec<f64>> {
     all
 }
 
-fn close(op: &str, a: f64, b: f64, exact: bool) -> bool {
+/// `size` is what the tolerance of `==` is relative to.
+fn close(op: &str, a: f64, b: f64, size: f64) -> bool {
     if a.is_nan() || b.is_nan() {
         return false;
     }
-    let tolerance = if exact { 0.0 } else { 1e-9 * a.abs().max(b.abs()).max(1.0) };
     match op {
         "<=" => a <= b,
         ">=" => a >= b,
         "<" => a < b,
         ">" => a > b,
-        "==" => a == b || (a - b).abs() <= tolerance,
+        "==" => a == b || (size.is_finite() && (a - b).abs() <= 1e-9 * size),
         "!=" => a != b,
         _ => unreachable!(),
     }
@@ -119,42 +119,104 @@ fn opposite(op: &str) -> &'static str {
 /// A point and the variables it belongs to.
 type X<'a> = (&'a [f64], &'a [Variable]);
 
-/// Comparison of two expressions; sums of grid variables with coefficients ±1 are compared in tenths.
+/// Comparison of two expressions: sums of steps, whole numbers and lists with short decimals as coefficients in exact decimals, whole numbers exactly, all else
+/// in f64 within the tolerance of what is printed.
 fn compare(op: &str, a: &Num, b: &Num, x: X<'_>, exact: bool) -> bool {
-    let mut terms = Vec::new();
-    let simple = unit_terms(a, 1, &mut terms) && unit_terms(b, -1, &mut terms);
-    let mut variables: Vec<usize> = terms.iter().filter_map(|t| t.0).collect();
-    variables.sort_unstable();
-    let distinct = variables.windows(2).all(|w| w[0] != w[1]);
-    let domain = |v: &usize| &x.1[*v].domain;
-    let allowed = variables.iter().all(|v| matches!(domain(v), Domain::Grid(_) | Domain::Integer { .. }));
-    let grid = variables.iter().any(|v| matches!(domain(v), Domain::Grid(_)));
-    if simple && distinct && allowed && grid {
-        let tenths = |v: f64| (v * 10.0).round() as i64;
-        let sum: i64 = terms.iter().map(|&(v, c, sign)| sign * tenths(v.map_or(c, |v| x.0[v]))).sum();
-        return match op {
-            "<=" => sum <= 0,
-            ">=" => sum >= 0,
-            "<" => sum < 0,
-            ">" => sum > 0,
-            "==" => sum == 0,
-            _ => sum != 0,
-        };
+    if let (Some(a), Some(b)) = (a.decimal(x), b.decimal(x)) {
+        return close(op, a as f64, b as f64, 0.0) && (op != "==" || a == b);
     }
-    close(op, a.eval(x), b.eval(x), exact)
+    let (left, right) = (a.eval(x), b.eval(x));
+    let is_whole = a.is_whole(x) && b.is_whole(x) && left.abs().max(right.abs()) < 9e15;
+    close(op, left, right, if exact || is_whole { 0.0 } else { a.size(x).max(b.size(x)) })
 }
 
-fn unit_terms(a: &Num, sign: i64, terms: &mut Vec<(Option<usize>, f64, i64)>) -> bool {
-    match a {
-        Num::Constant(c) => terms.push((None, *c, sign)),
-        Num::Variable(v) => terms.push((Some(*v), 0.0, sign)),
-        Num::Binary('+', a, b) => return unit_terms(a, sign, terms) && unit_terms(b, sign, terms),
-        Num::Binary('-', a, b) => return unit_terms(a, sign, terms) && unit_terms(b, -sign, terms),
-        Num::Function("sum", parts) => return parts.iter().all(|p| unit_terms(p, sign, terms)),
-        Num::Function("min" | "max", parts) if parts.len() == 1 => return unit_terms(&parts[0], sign, terms),
-        _ => return false,
+/// Decimals are whole numbers of these.
+const STEP: f64 = 1e-9;
+
+impl Num {
+    /// Nothing of it depends on a point or a condition.
+    fn is_constant(&self) -> bool {
+        match self {
+            Self::Constant(_) => true,
+            Self::Variable(_) | Self::If(..) | Self::Count(_) => false,
+            Self::Binary(_, a, b) => a.is_constant() && b.is_constant(),
+            Self::Power(a, _) | Self::Exponential(_, a) => a.is_constant(),
+            Self::Function(_, parts) => parts.iter().all(Self::is_constant),
+        }
     }
-    true
+
+    /// The value in steps, when it is a sum of decimals with decimal coefficients.
+    fn decimal(&self, x: X<'_>) -> Option<i128> {
+        let steps = |value: f64| {
+            let steps = (value / STEP).round();
+            let is_short = (0..=9).any(|d| {
+                let scale = 10f64.powi(d);
+                (value * scale).round() / scale == value
+            });
+            (is_short && steps.abs() < 1e18).then_some(steps as i128)
+        };
+        match self {
+            _ if self.is_constant() => steps(self.eval(x)),
+            Self::Variable(v) => match &x.1[*v].domain {
+                Domain::Grid(_) | Domain::Integer { .. } | Domain::Discrete(_) => steps(x.0[*v]),
+                _ => None,
+            },
+            Self::Binary('+', a, b) => Some(a.decimal(x)? + b.decimal(x)?),
+            Self::Binary('-', a, b) => Some(a.decimal(x)? - b.decimal(x)?),
+            Self::Binary('*', a, b) if a.is_constant() || b.is_constant() => {
+                let product = a.decimal(x)?.checked_mul(b.decimal(x)?)?;
+                let one = 1_000_000_000;
+                (product % one == 0).then_some(product / one)
+            }
+            Self::Function("sum", parts) => parts.iter().map(|p| p.decimal(x)).sum(),
+            Self::Function("min" | "max", parts) if parts.len() == 1 => parts[0].decimal(x),
+            _ => None,
+        }
+    }
+
+    /// Whole for all whole numbers that it reads, and it reads no others.
+    fn is_whole(&self, x: X<'_>) -> bool {
+        match self {
+            _ if self.is_constant() => self.eval(x).fract() == 0.0,
+            Self::Constant(c) => c.fract() == 0.0,
+            Self::Variable(v) => match &x.1[*v].domain {
+                Domain::Integer { .. } => true,
+                Domain::Discrete(values) => values.iter().all(|v| v.fract() == 0.0),
+                _ => false,
+            },
+            Self::Binary('/', ..) | Self::Exponential(..) => false,
+            Self::Binary(_, a, b) | Self::If(_, a, b) => a.is_whole(x) && b.is_whole(x),
+            Self::Power(a, n) => *n >= 0 && a.is_whole(x),
+            Self::Function("sqrt" | "exp" | "log" | "log10", _) => false,
+            Self::Function(_, parts) => parts.iter().all(|p| p.is_whole(x)),
+            Self::Count(_) => true,
+        }
+    }
+
+    /// The size of the terms, from the table in `docs/holds.md`.
+    fn size(&self, x: X<'_>) -> f64 {
+        let value = || self.eval(x).abs();
+        let largest = |parts: &[Self]| parts.iter().map(|p| p.size(x)).fold(0.0, f64::max);
+        match self {
+            _ if self.is_constant() => value(),
+            Self::Constant(c) => c.abs(),
+            Self::Variable(v) => {
+                let (lower, upper) = x.1[*v].domain.bounds();
+                let least = if lower <= 0.0 && upper >= 0.0 { 1e-9 * upper.max(-lower) } else { 0.0 };
+                value().max(least)
+            }
+            Self::Binary('+' | '-', a, b) => a.size(x).max(b.size(x)),
+            Self::Binary('*', a, b) => a.size(x) * b.size(x),
+            Self::Binary(_, a, b) if b.is_constant() => a.size(x) / b.eval(x).abs(),
+            Self::Power(a, n) if *n > 0 => a.size(x).powi(*n),
+            Self::Function("sum" | "min" | "max" | "abs", parts) => largest(parts),
+            Self::Function("sqrt", parts) => parts[0].size(x).sqrt(),
+            Self::Function("log" | "log10", _) => value().max(1.0),
+            Self::If(c, a, b) => if c.eval(x, false, true) { a } else { b }.size(x),
+            Self::Count(_) => value().min(1.0),
+            Self::Binary(..) | Self::Power(..) | Self::Exponential(..) | Self::Function(..) => value(),
+        }
+    }
 }
 
 impl Num {
@@ -266,12 +328,9 @@ impl Cond {
                 }
             }
             Self::Tuples(i, j, rows) => {
+                let is = |op, value: f64| compare(op, &Num::Variable(*j), &Num::Constant(value), x, exact);
                 let hit = |&(level, value): &(usize, f64)| {
-                    (
-                        x.0[*i] as usize == level,
-                        close("==", x.0[*j], value, exact),
-                        close("!=", x.0[*j], value, exact),
-                    )
+                    (x.0[*i] as usize == level, is("==", value), is("!=", value))
                 };
                 if negated {
                     rows.iter().map(hit).all(|(level, _, differs)| !level || differs)
@@ -320,7 +379,7 @@ impl Problem {
             && self.hierarchy.iter().all(|(v, c, rest)| c.eval(x, false, true) || x.0[*v] == *rest)
             && self.whole.as_ref().is_none_or(|w| {
                 let w = w.eval(x);
-                (w - w.round()).abs() <= 1e-9 * w.abs().max(1.0)
+                (w - w.round()).abs() <= (1e-9 * w.abs().max(1.0)).min(1e-3)
             })
     }
 

@@ -12,7 +12,7 @@ use leafgp_constraints::statement::{Comparison, Condition, Number, Statement};
 use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 /// Names the rules by which the bytes are written: another rule, another name.
-const RULES: &[u8] = b"leafgp problem 1";
+const RULES: &[u8] = b"leafgp problem 2";
 
 /// The number of a problem.
 pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
@@ -185,6 +185,8 @@ impl Bytes {
             });
             self.signed(row.bound);
         }
+        self.whole(statement.whole_rows.len());
+        statement.whole_rows.iter().for_each(|id| self.whole(id.0 as usize));
         self.list(statement.roots, |out, id| out.whole(id.0 as usize));
     }
 

@@ -4,9 +4,10 @@ use crate::fnv::fnv;
 
 use super::{Certificate, Claim, Evidence, ProofEnd, ProofNode, ProofRound, Refusal, Steps};
 
-const MAGIC: &[u8; 8] = b"LEAFGPC3";
-/// Files of this kind named neither evidence about constraints nor a digest that outlives a change of names in this crate.
-const OLDER: &[u8; 8] = b"LEAFGPC2";
+const MAGIC: &[u8; 8] = b"LEAFGPC4";
+/// Older kinds. The first named neither evidence about constraints nor a digest that outlives a change of names in this crate; in the second, equalities had a
+/// tolerance that did not shrink with their terms.
+const OLDER: [&[u8; 8]; 2] = [b"LEAFGPC2", b"LEAFGPC3"];
 
 // Kinds of evidence, ends and claims.
 const ROUND: u8 = 0;
@@ -84,7 +85,7 @@ impl Certificate {
         let mut input = Input { rest: body };
         match input.take::<8>()? {
             magic if magic == *MAGIC => {}
-            magic if magic == *OLDER => {
+            magic if OLDER.contains(&&magic) => {
                 return Err(refuse(
                     "written by an older version: make the proof again with `leafgp solve --certificate`",
                 ));

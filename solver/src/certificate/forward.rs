@@ -8,11 +8,13 @@ use leafgp_constraints::statement::{
 };
 use leafgp_constraints::{Range, Region};
 
+use super::known::Known;
 use super::need::{Need, operands};
 use super::row::Row;
 use super::values::Values;
+use super::wholes::EXACT;
 
-/// Slack of `==`, relative to `max(1, |lhs|, |rhs|)`: that of points which are returned.
+/// Slack of `==`, relative to the size of the terms: that of points which are returned.
 const EQUALITY: f64 = 1e-9;
 /// How far a whole-valued define may be from whole, relative above 1.
 const WHOLE: f64 = 1e-9;
@@ -65,7 +67,29 @@ impl<'a> Forward<'a> {
             need.number(row.b);
         }
         forward.row_numbers = need.lists().0;
+        forward.find_exact_rows();
         forward
+    }
+
+    /// Marks the rows of whole numbers all of whose operations are exact in f64 over the domains: what is said of f64 evaluation holds for them too.
+    fn find_exact_rows(&mut self) {
+        let whole_rows = self.statement.whole_rows;
+        if !self.rows.iter().any(|row| whole_rows.contains(&row.condition)) {
+            return;
+        }
+        let known = self.known(&self.row_numbers, &Region::full(self.statement.domains));
+        let small = |k: &u32| known.whole(*k).is_some_and(|(a, b)| a.max(-b).max(b).max(-a) <= EXACT as i128);
+        let is_exact = |row: &Row| {
+            if !whole_rows.contains(&row.condition) {
+                return false;
+            }
+            let mut need = Need::of(&self.statement);
+            need.number(row.a);
+            need.number(row.b);
+            need.lists().0.iter().all(small)
+        };
+        let exact: Vec<bool> = self.rows.iter().map(is_exact).collect();
+        self.rows.iter_mut().zip(exact).for_each(|(row, exact)| row.exact = exact);
     }
 
     /// The comparisons that hold wherever the condition (or its negation) does, in order. A part that the same constraint has shown before is left out.
@@ -96,7 +120,7 @@ impl<'a> Forward<'a> {
                     Comparison::Equal => Some(equality),
                     Comparison::NotEqual => return,
                 };
-                self.rows.push(Row { condition: id, a, b, equality });
+                self.rows.push(Row { condition: id, a, b, equality, exact: false });
             }
             Condition::Constant(_)
             | Condition::Level(..)
@@ -132,21 +156,41 @@ impl<'a> Forward<'a> {
     /// True when the constraint fails at every point of the box, whose ends are allowed values.
     pub(crate) fn fails(&self, root: usize, region: &Region) -> bool {
         let root = &self.roots[root];
-        let mut values = vec![Values::ANY; self.statement.numbers.len()];
-        let shared = self.shared();
-        for &k in &root.numbers {
-            values[k as usize] = self.values(k, region, &values, &shared);
+        !self.possible(root.condition, false, EQUALITY, region, &self.known(&root.numbers, region))
+    }
+
+    /// What is known of some operations over a box.
+    pub(super) fn known(&self, numbers: &[u32], region: &Region) -> Known {
+        let mut known = Known::nothing(&self.statement, self.shared());
+        for &k in numbers {
+            let values = self.values(k, region, &known);
+            self.learn(k, values, region, &mut known);
         }
-        !self.possible(root.condition, false, EQUALITY, region, &values, &shared)
+        known
+    }
+
+    /// Adds the values of an operation, and what follows from them.
+    pub(super) fn learn(&self, k: u32, values: Values, region: &Region, known: &mut Known) {
+        let taken = |known: &Known| match self.statement.numbers[k as usize] {
+            Number::If(c, ..) => self.alternatives(c, region, known),
+            _ => (false, false),
+        };
+        let taken = taken(known);
+        known.learn(&self.statement, k, values, region, taken);
+    }
+
+    /// Whether a condition, without tolerance, and whether its negation may hold.
+    fn alternatives(&self, c: ConditionId, region: &Region, known: &Known) -> (bool, bool) {
+        (self.possible(c, false, 0.0, region, known), self.possible(c, true, 0.0, region, known))
     }
 
     /// Nothing known yet.
-    pub(super) fn shared(&self) -> Shared {
+    fn shared(&self) -> Shared {
         vec![<[Cell<Option<bool>>; 4]>::default(); self.n_shared]
     }
 
-    pub(super) fn values(&self, k: u32, region: &Region, known: &[Values], shared: &Shared) -> Values {
-        let of = |id: NumberId| known[id.0 as usize];
+    pub(super) fn values(&self, k: u32, region: &Region, known: &Known) -> Values {
+        let of = |id: NumberId| known.values(id);
         let number = &self.statement.numbers[k as usize];
         match *number {
             Number::Constant(value) => Values::point(value),
@@ -155,8 +199,7 @@ impl<'a> Forward<'a> {
             Number::Power(a, exponent) if !of(a).is_none() || exponent == 0.0 => of(a).power(exponent),
             Number::Exponential(base, a) if !of(a).is_none() || base == 1.0 => of(a).exponential(base),
             Number::If(c, a, b) => {
-                let yes = self.possible(c, false, 0.0, region, known, shared);
-                let no = self.possible(c, true, 0.0, region, known, shared);
+                let (yes, no) = self.alternatives(c, region, known);
                 let a = if yes { of(a) } else { Values::NONE };
                 if no { a.hull(of(b)) } else { a }
             }
@@ -194,35 +237,26 @@ impl<'a> Forward<'a> {
         negated: bool,
         equality: f64,
         region: &Region,
-        known: &[Values],
-        shared: &Shared,
+        known: &Known,
     ) -> bool {
         let state = usize::from(negated) + 2 * usize::from(equality == 0.0);
-        let memory = self.places[id.0 as usize].map(|place| &shared[place][state]);
+        let memory = self.places[id.0 as usize].map(|place| &known.shared[place][state]);
         if let Some(said) = memory.and_then(Cell::get) {
             return said;
         }
-        let possible = self.judge(id, negated, equality, region, known, shared);
+        let possible = self.judge(id, negated, equality, region, known);
         if let Some(memory) = memory {
             memory.set(Some(possible));
         }
         possible
     }
 
-    fn judge(
-        &self,
-        id: ConditionId,
-        negated: bool,
-        equality: f64,
-        region: &Region,
-        known: &[Values],
-        shared: &Shared,
-    ) -> bool {
-        let part = |&p: &ConditionId| self.possible(p, negated, equality, region, known, shared);
+    fn judge(&self, id: ConditionId, negated: bool, equality: f64, region: &Region, known: &Known) -> bool {
+        let part = |&p: &ConditionId| self.possible(p, negated, equality, region, known);
         match &self.statement.conditions[id.0 as usize] {
             Condition::Constant(value) => *value != negated,
-            Condition::Not(inner) => self.possible(*inner, !negated, equality, region, known, shared),
-            Condition::Exact(inner) => self.possible(*inner, negated, 0.0, region, known, shared),
+            Condition::Not(inner) => self.possible(*inner, !negated, equality, region, known),
+            Condition::Exact(inner) => self.possible(*inner, negated, 0.0, region, known),
             Condition::Level(variable, set) => match &region.0[*variable] {
                 Range::Levels(kept) => {
                     (0..kept.capacity()).any(|level| kept.contains(level) && set.contains(level) != negated)
@@ -230,7 +264,7 @@ impl<'a> Forward<'a> {
                 Range::Interval { .. } => true,
             },
             Condition::IsWhole(a) => {
-                let a = known[a.0 as usize];
+                let a = known.values(*a);
                 let whole = a.low.ceil() <= a.high;
                 if negated { !(a.is_none() || whole && a.is_point()) } else { whole }
             }
@@ -239,25 +273,24 @@ impl<'a> Forward<'a> {
                 if let Some(row) = self.statement.grid_rows.get(&id)
                     && let Some((low, high)) = steps(row, region)
                 {
-                    let (low, high) = if swapped { (-high, -low) } else { (low, high) };
-                    return match op {
-                        Comparison::LessEqual => low <= 0,
-                        Comparison::Less => low < 0,
-                        Comparison::Equal => low <= 0 && high >= 0,
-                        Comparison::NotEqual => low != 0 || high != 0,
-                    };
+                    return in_steps(op, if swapped { (-high, -low) } else { (low, high) });
                 }
-                let (a, b) = if swapped { (b, a) } else { (a, b) };
-                let (a, b) = (known[a.0 as usize], known[b.0 as usize]);
-                if a.is_none() || b.is_none() {
+                let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                if known.values(a).is_none() || known.values(b).is_none() {
                     return false;
                 }
+                if self.statement.whole_rows.contains(&id) {
+                    // Beyond `i128` nothing is claimed.
+                    return known.whole_difference(a, b).is_none_or(|difference| in_steps(op, difference));
+                }
+                let allowed = equality * known.size(a).max(known.size(b));
+                let (a, b) = (known.values(a), known.values(b));
                 match op {
                     Comparison::LessEqual => a.low <= b.high,
                     Comparison::Less => a.low < b.high,
                     Comparison::Equal => {
                         let apart = (a.low - b.high).max(b.low - a.high);
-                        apart.is_nan() || apart <= 0.0 || apart <= equality * scale(a, b)
+                        apart.is_nan() || apart <= 0.0 || apart <= allowed
                     }
                     Comparison::NotEqual => !(a.is_point() && b.is_point() && a.low == b.low),
                 }
@@ -319,9 +352,14 @@ fn coordinate(range: &Range) -> Values {
     }
 }
 
-/// What the slack of an equality is relative to, at most.
-pub(super) fn scale(a: Values, b: Values) -> f64 {
-    a.magnitude().max(b.magnitude()).max(1.0)
+/// Whether a comparison with zero can hold, of what is between two whole numbers.
+fn in_steps(op: Comparison, (low, high): (i128, i128)) -> bool {
+    match op {
+        Comparison::LessEqual => low <= 0,
+        Comparison::Less => low < 0,
+        Comparison::Equal => low <= 0 && high >= 0,
+        Comparison::NotEqual => low != 0 || high != 0,
+    }
 }
 
 /// `sum - bound` of a row decided in steps, least and largest.

@@ -16,16 +16,19 @@ mod form;
 mod forward;
 #[cfg(test)]
 mod hostile;
+mod known;
 mod limits;
 mod messages;
 mod need;
 mod row;
 mod rows;
 mod secant;
+mod size;
 mod state;
 mod steps;
 mod values;
 mod verify;
+mod wholes;
 mod work;
 
 pub(crate) use cells::meet;

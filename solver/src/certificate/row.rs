@@ -10,4 +10,6 @@ pub(crate) struct Row {
     pub(super) b: NumberId,
     /// `None` for `a <= b` and `a < b`; else the relative slack of `a == b`.
     pub(super) equality: Option<f64>,
+    /// Decided in whole numbers that f64 evaluation yields exactly: no slack.
+    pub(super) exact: bool,
 }

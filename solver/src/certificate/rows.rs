@@ -4,7 +4,8 @@ use leafgp_constraints::statement::{Condition, GridRow, Number, NumberId};
 use leafgp_constraints::{Range, Region};
 
 use super::form::{Curve, Form};
-use super::forward::{Forward, scale};
+use super::forward::Forward;
+use super::known::Known;
 use super::row::Row;
 use super::values::{Values, power};
 
@@ -19,24 +20,27 @@ pub(crate) struct RowForm {
 impl Forward<'_> {
     /// The rows as linear forms over the box; `None` where that fails.
     pub(crate) fn row_forms(&self, region: &Region) -> Vec<Option<RowForm>> {
-        let n_numbers = self.statement.numbers.len();
-        let (mut values, mut forms) = (vec![Values::ANY; n_numbers], vec![None; n_numbers]);
-        let shared = self.shared();
+        let mut forms = vec![None; self.statement.numbers.len()];
+        let mut known = self.known(&[], region);
         for &k in &self.row_numbers {
-            let natural = self.values(k, region, &values, &shared);
-            let form = if natural.is_none() { None } else { self.form(k, region, natural, &values, &forms) };
-            values[k as usize] = natural;
+            let natural = self.values(k, region, &known);
+            let form = if natural.is_none() { None } else { self.form(k, region, natural, &known, &forms) };
+            let mut values = natural;
             if let Some(form) = form {
                 // Both hold, and so does what they have in common.
                 let linear: Values = form.values();
                 let both = Values { low: natural.low.max(linear.low), high: natural.high.min(linear.high) };
                 if !both.is_none() {
-                    values[k as usize] = both;
+                    values = both;
                 }
                 forms[k as usize] = Some(form);
             }
+            self.learn(k, values, region, &mut known);
         }
         let row_form = |row: &Row| {
+            if self.statement.whole_rows.contains(&row.condition) && !row.exact {
+                return None;
+            }
             let (a, b) = (row.a.0 as usize, row.b.0 as usize);
             let difference = match self.statement.grid_rows.get(&row.condition) {
                 Some(grid) => {
@@ -51,7 +55,9 @@ impl Forward<'_> {
                 None => forms[a].as_ref()?.subtract(forms[b].as_ref()?)?,
             };
             let slack = match row.equality {
-                Some(equality) if equality > 0.0 => 1.01 * equality * scale(values[a], values[b]),
+                Some(equality) if equality > 0.0 && !row.exact => {
+                    1.01 * equality * known.size(row.a).max(known.size(row.b))
+                }
                 _ => 0.0,
             };
             slack.is_finite().then(|| RowForm { difference, slack, equality: row.equality.is_some() })
@@ -64,12 +70,12 @@ impl Forward<'_> {
         k: u32,
         region: &Region,
         natural: Values,
-        values: &[Values],
+        known: &Known,
         forms: &[Option<Form>],
     ) -> Option<Form> {
         let n = region.0.len();
         let of = |id: NumberId| forms[id.0 as usize].as_ref();
-        let range = |id: NumberId| values[id.0 as usize];
+        let range = |id: NumberId| known.values(id);
         let constant = || Form::constant(n, natural);
         let power_form = |a: NumberId, exponent: f64| {
             let range = range(a);
@@ -98,7 +104,9 @@ impl Forward<'_> {
             Number::Multiply(a, b) if a == b => of(a).and_then(Form::square),
             Number::Power(a, 2.0) => of(a).and_then(Form::square),
             Number::Multiply(a, b) => of(a).zip(of(b)).and_then(|(a, b)| a.multiply(b)),
-            Number::Divide(a, b) => of(a).and_then(|a| a.multiply(&self.reciprocal(b, values, forms)?)),
+            Number::Divide(a, b) => {
+                of(a).and_then(|a| a.multiply(&reciprocal(range(b), forms[b.0 as usize].as_ref()?)?))
+            }
             Number::Negate(a) => of(a).map(Form::negate),
             Number::Power(a, exponent) => power_form(a, exponent),
             Number::Exponential(base, a) => of(a).and_then(|form| {
@@ -139,15 +147,6 @@ impl Forward<'_> {
         form.or_else(constant)
     }
 
-    fn reciprocal(&self, b: NumberId, values: &[Values], forms: &[Option<Form>]) -> Option<Form> {
-        let range = values[b.0 as usize];
-        if range.low <= 0.0 && range.high >= 0.0 {
-            return None;
-        }
-        let curve = Curve { value: &f64::recip, slope: &|x| -1.0 / (x * x), convex: range.low > 0.0 };
-        forms[b.0 as usize].as_ref()?.bent(range, &curve)
-    }
-
     /// True when the rows, added up with these multipliers, fail at every point of the box. A multiplier below zero asks an equality from below; an inequality has none.
     pub(crate) fn contradicts(&self, forms: &[Option<RowForm>], multipliers: &[(u16, f32)]) -> bool {
         let n = self.statement.domains.len();
@@ -170,6 +169,15 @@ impl Forward<'_> {
         let margin = 2.0 * terms * f64::EPSILON * (magnitude + allowed) + f64::MIN_POSITIVE;
         sum - reach - allowed - margin > 0.0
     }
+}
+
+/// The reciprocal of a form whose values lie in `range`.
+fn reciprocal(range: Values, form: &Form) -> Option<Form> {
+    if range.low <= 0.0 && range.high >= 0.0 {
+        return None;
+    }
+    let curve = Curve { value: &f64::recip, slope: &|x| -1.0 / (x * x), convex: range.low > 0.0 };
+    form.bent(range, &curve)
 }
 
 /// The same as a linear form: a coordinate times its scale is its whole number of steps but for two roundings.

@@ -11,6 +11,9 @@ pub(super) struct Values {
     pub(super) high: f64,
 }
 
+/// How far from whole a whole value may be at most.
+const WHOLE_AT_MOST: f64 = 1e-3;
+
 impl Values {
     pub(super) const NONE: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
     pub(super) const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
@@ -184,9 +187,9 @@ impl Values {
         above.hull(if exponent % 2.0 == 0.0 { below } else { below.negate() })
     }
 
-    /// Nearest whole numbers of values within `tolerance` (relative above 1) of them; the others stay.
+    /// Nearest whole numbers of values within `tolerance` (relative above 1, up to [`WHOLE_AT_MOST`]) of them; the others stay.
     pub(super) fn whole(self, tolerance: f64) -> Self {
-        let reach = 1.000_000_1 * tolerance * self.magnitude().max(1.0);
+        let reach = 1.000_000_1 * (tolerance * self.magnitude().max(1.0)).min(WHOLE_AT_MOST);
         Self::new(self.low - reach, self.high + reach)
     }
 }

@@ -1,4 +1,4 @@
-//! Three heat maps of a [`Surface`]: mean, standard deviation, acquisition.
+//! Three heat maps of a [`Surface`]: mean, standard deviation, and the acquisition in the objective's units.
 
 use super::axis::{Axis, Scale, short};
 use super::contour::quantile_levels;
@@ -113,16 +113,17 @@ impl SurfaceChart<'_> {
         }
         let area = heading(&mut document, whole(size), &self.title, &self.legend());
         let better_is_bright = surface.goal == Goal::Minimize;
+        // The acquisition in the objective's units and direction.
+        let at = surface.goal.sign() * surface.kappa;
+        let promised: Vec<f64> = surface.mean.iter().zip(&surface.std).map(|(m, s)| m - at * s).collect();
+        let sign = if surface.goal == Goal::Minimize { '\u{2212}' } else { '+' };
         let maps: [(String, &[f64], bool); 3] = [
             (format!("mean of {}", surface.objective), &surface.mean, better_is_bright),
             (format!("standard deviation of {}", surface.objective), &surface.std, false),
             (
-                format!(
-                    "acquisition \u{3bc} \u{2212} {} \u{3c3} (standardised, smaller is better)",
-                    surface.kappa
-                ),
-                &surface.acquisition,
-                true,
+                format!("{} promised: mean {sign} {} deviations", surface.objective, surface.kappa),
+                &promised,
+                better_is_bright,
             ),
         ];
         let caption = if surface.fixed.is_empty() { 0.0 } else { TICK_SIZE + 6.0 };

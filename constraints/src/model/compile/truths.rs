@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Compiler, EQUALITY, TruthKey, equality_slack};
+use super::{Compiler, TruthKey, equality_slack};
 use crate::expr::{Comparison, Condition, ConditionId, Number, NumberId, negation};
 use crate::model::linear::LinearForm;
 use crate::model::{NodeId, Slack, Truth, TruthId};
@@ -31,6 +31,7 @@ impl Compiler<'_> {
             Condition::Compare(op, a, b) => {
                 let (op, swapped) = if negated { negation(*op) } else { (*op, false) };
                 let (a, b) = if swapped { (*b, *a) } else { (*a, *b) };
+                let exact = exact || program.whole_rows.contains(&id);
                 self.comparison(op, a, b, exact)
             }
             Condition::And(parts) | Condition::Or(parts) => {
@@ -80,7 +81,8 @@ impl Compiler<'_> {
                 Comparison::LessEqual => a <= b,
                 Comparison::Less => a < b,
                 Comparison::Equal => {
-                    (a - b).abs() <= if exact { 0.0 } else { EQUALITY * a.abs().max(b.abs()).max(1.0) }
+                    let size = left.constant_magnitude.max(right.constant_magnitude);
+                    (a - b).abs() <= if exact { 0.0 } else { equality_slack(size) }
                 }
                 Comparison::NotEqual => a != b,
             });
@@ -101,27 +103,28 @@ impl Compiler<'_> {
         }
         let node = self.node_of(&difference);
         let slack = if op == Comparison::Equal && !exact {
-            self.slack_of_equality(&left, &right, node)
+            self.slack_of_equality(&difference, node)
         } else {
             Slack::Fixed(0.0)
         };
         Truth::Compare { op, difference: node, slack }
     }
 
-    /// The slack of an equality: see [`equality_slack`].
-    fn slack_of_equality(&mut self, left: &LinearForm, right: &LinearForm, node: NodeId) -> Slack {
-        if let Some(c) = left.as_constant().or(right.as_constant()) {
-            return Slack::Fixed(equality_slack(c.abs()));
+    /// The slack of an equality: a number where the terms' size hardly depends on the box.
+    fn slack_of_equality(&self, difference: &LinearForm, node: NodeId) -> Slack {
+        let size = self.model.size_of_terms(node, |node| self.state.numbers[node.index()]);
+        let slack = equality_slack(size);
+        let is_integer = self.model.integer[node.index()] && slack < 0.5;
+        if is_integer || size <= STEADY * difference.constant.abs() {
+            Slack::Fixed(slack)
+        } else {
+            Slack::Relative
         }
-        let (a, b) = (self.node_of(left), self.node_of(right));
-        let magnitude = |node: NodeId| self.state.numbers[node.index()].magnitude();
-        let largest = magnitude(a).min(magnitude(b));
-        if largest <= 1.0 || (self.model.integer[node.index()] && equality_slack(largest) < 0.5) {
-            return Slack::Fixed(equality_slack(largest));
-        }
-        Slack::Relative(a, b)
     }
 }
+
+/// Terms at most this much larger than a row's constant over the whole domains: the slack need not follow the box.
+const STEADY: f64 = 4.0;
 
 fn key(truth: &Truth) -> TruthKey {
     let parts =
@@ -130,8 +133,8 @@ fn key(truth: &Truth) -> TruthKey {
         Truth::Constant(value) => (vec![0, u64::from(*value)], None),
         Truth::Compare { op, difference, slack } => {
             let (a, b) = match slack {
-                Slack::Fixed(value) => (u64::MAX, value.to_bits()),
-                Slack::Relative(a, b) => (a.0.into(), b.0.into()),
+                Slack::Fixed(value) => (0, value.to_bits()),
+                Slack::Relative => (u64::MAX, u64::MAX),
             };
             (vec![1, *op as u64, difference.0.into(), a, b], None)
         }

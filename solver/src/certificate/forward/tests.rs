@@ -6,8 +6,9 @@ use rand::{RngExt, SeedableRng};
 use super::super::form::Form;
 use super::super::values::Values;
 use super::Forward;
+use leafgp_constraints::statement::NumberId;
 use leafgp_constraints::{
-    Constraints, ConstraintsBuilder, Domain, Grid, LevelSet, Range, Region, Tolerance, Variable,
+    Constraints, ConstraintsBuilder, Domain, Grid, LevelSet, Limits, Range, Region, Tolerance, Variable,
 };
 
 /// Every operation and condition of the language, over two numbers, a grid, a whole number and a category.
@@ -105,10 +106,10 @@ fn at(domains: &[Domain], x: &[f64]) -> Region {
 /// Numbers of every operation of a root.
 fn numbers(forward: &Forward<'_>, region: &Region) -> Vec<Values> {
     let mut values = vec![Values::ANY; forward.statement.numbers.len()];
-    let shared = forward.shared();
     for root in &forward.roots {
+        let known = forward.known(&root.numbers, region);
         for &k in &root.numbers {
-            values[k as usize] = forward.values(k, region, &values, &shared);
+            values[k as usize] = known.values(NumberId(k));
         }
     }
     values
@@ -164,6 +165,103 @@ fn what_holds_for_a_box_holds_at_its_points() {
         all_checked += checked;
     }
     assert!(all_checked > 50_000, "{all_checked} forms");
+}
+
+/// Equalities of every kind, with points that hold or fail by a little: at a point the check and the evaluation agree about the tolerance to the last digit, and
+/// neither a box nor a single row excludes a point that the evaluation accepts.
+#[test]
+fn tolerances_of_equalities_are_those_of_the_evaluation() {
+    const EQUALITIES: [&str; 18] = [
+        "x - y == 0",
+        "x + 2*y == 1e-9",
+        "x*y == 1e-12",
+        "(x + y - 1) * (x - 0.25) == 0",
+        "x / (y + 3) == 0.25",
+        "(x + 2*y) / 3 == 0.001 * x",
+        "(x + 3)^1.5 == 4",
+        "x^3 == y^2",
+        "sqrt(x + 2) - y == 0",
+        "log(x + 3) == y",
+        "exp(x) == 1.5 + y",
+        "2^x - log10(y + 3) == 0.5",
+        "if(x > y, x*x, 2*y) == 0.3",
+        "abs(x - y) == 1e-4",
+        "max(x, y) - min(x, y) == 0.25",
+        "x + n == g",
+        "n*n*n == 3*n*n - 2*n",
+        "1e9*n + floor(x) == 1000000001",
+    ];
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for text in EQUALITIES {
+        let set = set(text);
+        let domains = set.domains();
+        let forward = Forward::new(set.statement());
+        let mut counts = [0_usize; 2];
+        for _ in 0..150 {
+            let full = Region::full(domains);
+            let centre = random_point(&mut rng, domains, &full);
+            let limits = Limits { nodes: 300, ..Limits::default() };
+            let Some((found, _)) = set.project(&full, &centre, 1e-3, limits).nearest else { continue };
+            for share in [0.0, 1e-16, 1e-12, 3e-10, 1e-9, 3e-9, 1e-6, 0.1, 1.5] {
+                let moved = |(domain, &v): (&Domain, &f64)| {
+                    let (lower, upper) = domain.bounds();
+                    domain.nearest(v + share * rng.random_range(-1.0..1.0), lower, upper).unwrap()
+                };
+                let x: Vec<f64> = domains.iter().zip(&found).map(moved).collect();
+                let feasible = set.is_feasible(&x, Tolerance::Produce);
+                counts[usize::from(feasible)] += 1;
+                assert_eq!(forward.fails(0, &at(domains, &x)), !feasible, "`{text}` at {x:?}");
+                let width = [1e-15, 1e-9, 1e-4, 1.0][rng.random_range(0..4)];
+                let around = |(domain, &v): (&Domain, &f64)| match domain {
+                    Domain::Categorical { levels } => {
+                        Range::Levels(LevelSet::from_indices(*levels, 0..*levels))
+                    }
+                    _ => {
+                        let (lower, upper) = domain.within(v - width, v + width).unwrap();
+                        Range::Interval { lower, upper }
+                    }
+                };
+                let region = Region(domains.iter().zip(&x).map(around).collect());
+                let forms = forward.row_forms(&region);
+                let refuted = forward.fails(0, &region)
+                    || (0..forms.len() as u16)
+                        .any(|row| [1.0, -1.0].iter().any(|&m| forward.contradicts(&forms, &[(row, m)])));
+                assert!(!(refuted && feasible), "`{text}` at {x:?} in {region:?}");
+            }
+        }
+        assert!(counts.iter().all(|&n| n > 20), "`{text}`: {counts:?}");
+    }
+}
+
+/// Whole numbers beyond what f64 tells apart: boxes are refuted exactly where `i128` says so.
+#[test]
+fn whole_rows_are_refuted_exactly() {
+    let number = |name: &str| Variable {
+        name: name.into(),
+        domain: Domain::Integer { lower: -3e9, upper: 3e9 },
+        level_names: Vec::new(),
+    };
+    let mut builder = ConstraintsBuilder::new(vec![number("n"), number("m"), number("k")]).unwrap();
+    let rule = "n * m == k * k + 16*k + 63";
+    builder.constrain(rule, rule).unwrap();
+    let set = builder.build();
+    let forward = Forward::new(set.statement());
+    let exactly = |x: [f64; 3]| {
+        let [n, m, k] = x.map(|v| v as i128);
+        n * m == k * k + 16 * k + 63
+    };
+    for off in -3_i32..=3 {
+        let x = [1e9 + 7.0, 1e9 + 9.0, 1e9 + f64::from(off)];
+        assert_eq!(exactly(x), off == 0);
+        assert_eq!(forward.fails(0, &at(set.domains(), &x)), off != 0, "{off}");
+        assert_eq!(set.is_feasible(&x, Tolerance::Produce), off == 0, "{off}");
+        let around = x.map(|v| Range::Interval { lower: v - 1.0, upper: v + 1.0 });
+        let region = Region(around.to_vec());
+        let forms = forward.row_forms(&region);
+        let refuted = forward.fails(0, &region) || forward.contradicts(&forms, &[(0, 1.0)]);
+        // With k + 1 = 1e9 - 1 there is (1e9 + 6)(1e9 + 8); below, the smallest product is too large.
+        assert_eq!(refuted, off.abs() > 2, "around {x:?}");
+    }
 }
 
 fn assert_within(form: &Form, region: &Region, x: &[f64], value: f64, text: &str) {
