@@ -15,20 +15,20 @@ fn sliver(rng: &mut ChaCha8Rng) -> Problem {
     let low = range * f64::from(rng.random_range(1..90)) / 100.0;
     let mut builder = Problem::builder("sliver").variable(Variable::continuous("x", 0.0, range));
     builder = match rng.random_range(0..6) {
-        0 => builder.constraint("window", &format!("{low} <= x <= {low} + {width}")),
-        1 => builder.constraint("ppm", &format!("x <= {width}")),
-        2 => builder.constraint("top", &format!("x >= {range} - {width}")),
+        0 => builder.constraint("window", format!("{low} <= x <= {low} + {width}")),
+        1 => builder.constraint("ppm", format!("x <= {width}")),
+        2 => builder.constraint("top", format!("x >= {range} - {width}")),
         3 => builder
             .variable(Variable::continuous("y", 0.0, range))
-            .constraint("strip", &format!("{range} <= x + y <= {range} + {width}")),
+            .constraint("strip", format!("{range} <= x + y <= {range} + {width}")),
         4 => builder
             .variable(Variable::integer("n", 1, 3))
-            .constraint("window", &format!("{low} * n / 3 <= x <= {low} * n / 3 + {width}"))
+            .constraint("window", format!("{low} * n / 3 <= x <= {low} * n / 3 + {width}"))
             .constraint("one", "n == 2"),
         _ => builder
             .variable(Variable::continuous("y", 1e-6, 1.0).log())
-            .constraint("window", &format!("{low} <= x <= {low} + {width}"))
-            .constraint("trace", &format!("y <= 1e-6 * (1 + {share})")),
+            .constraint("window", format!("{low} <= x <= {low} + {width}"))
+            .constraint("trace", format!("y <= 1e-6 * (1 + {share})")),
     };
     builder.build().unwrap_or_else(|e| panic!("{e}"))
 }
