@@ -1,6 +1,6 @@
 //! Feasible regions that are a sliver of the box: every suggestion is a new point while there is room, and in few digits of the sliver, not of the box.
 
-use leafgp::engine::{Context, Optimizer};
+use leafgp::engine::{Context, Optimizer, Request};
 use leafgp::history::Outcome;
 use leafgp::problem::{Problem, Variable};
 use leafgp_solver::constraints::Tolerance;
@@ -43,7 +43,8 @@ fn batches(count: usize, seed: u64) {
         let rounds = if done.is_multiple_of(5) { 3 } else { 2 };
         for round in 0..rounds {
             let n = rng.random_range(2..=4);
-            let (suggestions, ended) = optimizer.ask_batch(n, &Context::default()).unwrap();
+            let answer = optimizer.ask_for(&Request::default(), n, &Context::default()).unwrap();
+            let (suggestions, ended) = (answer.suggestions, answer.fewer_because);
             let before = taken.clone();
             let text = || format!("{:?} after {before:?}", problem.expressions());
             assert_eq!(suggestions.len(), n, "{ended:?} {}", text());

@@ -10,6 +10,7 @@ mod model;
 mod plot;
 mod shell;
 mod study;
+mod wishes;
 
 pub(crate) use model::{ModelArgs, OptimizeArgs};
 pub(crate) use plot::{
@@ -18,6 +19,7 @@ pub(crate) use plot::{
 };
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use study::{StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
+pub(crate) use wishes::WishArgs;
 
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
@@ -209,7 +211,9 @@ pub(crate) struct CheckArgs {
 
 /// `leafgp suggest`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp suggest coating.toml -n 3 --append")]
+#[command(
+    after_help = "Examples: leafgp suggest coating.toml -n 3 --append\n          leafgp suggest coating.toml --fix temperature=95 --fix solvent=water\n          leafgp suggest screen.toml -n 8 --among catalysts.csv --same temperature"
+)]
 pub(crate) struct SuggestArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -217,6 +221,9 @@ pub(crate) struct SuggestArgs {
     /// Number of experiments to suggest.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub(crate) n: usize,
+    /// What they must be like.
+    #[command(flatten)]
+    pub(crate) wishes: WishArgs,
     /// Add the suggestions to the history as pending experiments.
     #[arg(long)]
     pub(crate) append: bool,

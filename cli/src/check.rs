@@ -16,7 +16,7 @@ use super::output::Output;
 use super::suggest::best_to_json;
 use super::text_table::short;
 use leafgp::history::{History, Judgement, Outcome, Row, judge};
-use leafgp::problem::{Problem, format_number};
+use leafgp::problem::{Goal, Problem, format_number};
 
 /// Added to a conflict that only whole numbers, steps or lists make one.
 const INTEGRALITY: &str =
@@ -172,7 +172,11 @@ fn write_text(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let (name, objective, variables) = (problem.name(), problem.objective(), problem.variables());
-    writeln!(output, "{name}: {} {}", objective.goal.as_str(), objective.name)?;
+    let aim = match objective.goal {
+        Goal::Target(target) => format!("{} as near to {target} as it can be", objective.name),
+        goal => format!("{} {}", goal.as_str(), objective.name),
+    };
+    writeln!(output, "{name}: {aim}")?;
     let width = variables.iter().map(|v| v.name.chars().count()).max().unwrap_or(0);
     for variable in variables {
         let unit = variable.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));

@@ -86,6 +86,9 @@ fn goal(args: &OptimizeArgs, problem: Option<&Problem>) -> Result<ModelGoal, Fai
     match problem.map(|problem| problem.objective().goal) {
         Some(Goal::Maximize) => Ok(ModelGoal::Maximize),
         Some(Goal::Minimize) => Ok(ModelGoal::Minimize),
+        Some(Goal::Target(_)) => Err(Failure::Input(
+            "the problem's goal is a target, which is not sought in a trained model; give --maximize or --minimize".into(),
+        )),
         None => Err(Failure::Input("give --maximize or --minimize".into())),
     }
 }

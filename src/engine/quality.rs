@@ -143,7 +143,7 @@ pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Resul
     })
 }
 
-/// Points and values of the measured rows, in the objective's units.
+/// Points and values of the measured rows, in the objective's units; of a target, the distances from it.
 fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), EngineError> {
     let mut x = Table::new(problem.variables().len());
     let mut y = Vec::new();
@@ -151,7 +151,7 @@ fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), E
         if let Some(value) = row.value() {
             problem.check_point(&row.point).map_err(|e| EngineError::bad_row(index, &e))?;
             x.push(&row.point);
-            y.push(value);
+            y.push(problem.objective().goal.modelled(value));
         }
     }
     Ok((x, y))
@@ -180,7 +180,7 @@ fn cross_validate(
         let surrogate = Surrogate::of(problem, &known)?;
         let smooth = if has_smooth { Some(SmoothSurrogate::of(problem, &known)?) } else { None };
         for (_, (index, row)) in of(true) {
-            let Some(value) = row.value() else { continue };
+            let Some(value) = row.value().map(|y| problem.objective().goal.modelled(y)) else { continue };
             trees_sq += (surrogate.scale().mean(surrogate.trees().predict(&row.point)) - value).powi(2);
             let held_out = |Prediction { mean, std }, noise: f64| HeldOut {
                 row: *index,

@@ -56,8 +56,7 @@ impl<'a> Taken<'a> {
     /// points, unless the clock ends the work.
     pub(super) fn decide_new(&self, limits: &Limits) -> Decision {
         let constraints = self.problem.constraints();
-        let mut open =
-            vec![(Region::full(constraints.domains()), (0..self.points.len()).collect::<Vec<_>>())];
+        let mut open = vec![(self.problem.region(), (0..self.points.len()).collect::<Vec<_>>())];
         let mut undecided = None;
         let mut boxes = 0;
         while let Some((mut region, near)) = open.pop() {

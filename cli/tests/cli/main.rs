@@ -21,3 +21,4 @@ mod targets;
 mod tell;
 mod thin;
 mod units;
+mod wishes;

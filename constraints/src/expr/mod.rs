@@ -35,6 +35,7 @@ mod check;
 mod decimals;
 mod error;
 mod lexer;
+mod names;
 mod near;
 mod parser;
 mod program;
