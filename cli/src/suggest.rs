@@ -89,7 +89,10 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
             Some(EngineError::ExhaustedWith { with }) => {
                 format!("every other feasible point with {with} is taken")
             }
-            Some(error) => format!("no further point was found within the limits: {error}"),
+            Some(EngineError::NoIncumbent { reason }) => {
+                format!("no further point was found within the limits: {reason}")
+            }
+            Some(error) => error.to_string(),
         };
         let warning = format!("only {} of {} experiments: {why}", suggestions.len(), args.n);
         output.warning(&warning);
