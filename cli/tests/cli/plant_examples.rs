@@ -19,14 +19,16 @@ fn every_example_is_feasible_and_gives_suggestions_that_keep_its_rules() {
         if let Ok(table) = std::fs::read(examples().join(format!("{name}.csv"))) {
             folder.write("p.csv", table);
         }
+        // That a rule is decided in f64 is worth knowing, and no fault of the file.
+        let is_clean = |stderr: &str| stderr.lines().all(|line| line.contains("is decided in f64"));
         let check = folder.run(&["check", "p.toml"]);
-        assert_eq!((check.code, check.stderr.as_str()), (0, ""), "{name}: {}", check.stdout);
+        assert!(check.code == 0 && is_clean(&check.stderr), "{name}: {check:?}");
         assert!(check.stdout.contains("feasible, for instance:"), "{name}: {}", check.stdout);
         let run = folder.run(&["suggest", "p.toml", "-n", "2", "--append"]);
         assert_eq!(run.code, 0, "{name}: {run:?}");
         // Points that were planned break nothing.
         let check = folder.run(&["check", "p.toml"]);
-        assert_eq!((check.code, check.stderr.as_str()), (0, ""), "{name}: {}", check.stdout);
+        assert!(check.code == 0 && is_clean(&check.stderr), "{name}: {check:?}");
     }
     let files = std::fs::read_dir(examples()).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(files.filter(|path| path.extension().is_some_and(|e| e == "toml")).count(), names.len());
