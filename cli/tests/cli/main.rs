@@ -4,9 +4,15 @@ mod arguments;
 mod check;
 mod history_file;
 mod init;
+#[cfg(unix)]
+mod kills;
 mod mixed;
 mod model;
+#[cfg(unix)]
+mod month;
 mod plant_examples;
+#[cfg(unix)]
+mod plant_page;
 mod plot;
 mod predict;
 mod problem_file;
@@ -14,6 +20,8 @@ mod promises;
 mod report;
 mod run;
 mod solve;
+#[cfg(unix)]
+mod strike;
 mod study;
 mod suggest;
 mod support;
