@@ -12,7 +12,7 @@ mod shell;
 mod study;
 mod wishes;
 
-pub(crate) use model::{ModelArgs, OptimizeArgs};
+pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs, VerifyArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotPredictionsArgs,
     PlotSurfaceArgs,
@@ -82,13 +82,15 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
     Optimize(OptimizeArgs),
+    /// Find the smallest change of a setting after which a trained model promises a target, with proof; or prove that none does.
+    Reach(ReachArgs),
     /// Compare methods on problems over many seeds: run, merge, report.
     Study {
         /// What to do with the study.
         #[command(subcommand)]
         command: StudyCommand,
     },
-    /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
+    /// Re-check a proof written by `solve --certificate` or `optimize --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
@@ -427,21 +429,6 @@ pub(crate) struct SolveArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
-}
-
-/// `leafgp verify`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp verify instance.json proof")]
-pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON).
-    #[arg(value_name = "INSTANCE.json")]
-    pub(crate) instance: PathBuf,
-    /// The proof.
-    #[arg(value_name = "CERTIFICATE")]
-    pub(crate) certificate: PathBuf,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 fn preset_words() -> impl TypedValueParser<Value = Preset> {

@@ -21,6 +21,7 @@ mod model;
 mod pool;
 mod propagate;
 pub mod qp;
+mod quantity;
 mod questions;
 mod region;
 mod relax;
@@ -39,6 +40,7 @@ pub use level_set::LevelSet;
 pub use limits::Limits;
 #[doc(hidden)]
 pub use propagate::Propagator;
+pub use quantity::{Quantity, Ranged};
 pub use region::{Range, Region};
 pub use tolerance::Tolerance;
 pub use variable::Variable;

@@ -39,7 +39,11 @@ const MOST: usize = 10;
 
 /// Mistakes that are found one after the other, so that all of them can be told at once.
 #[derive(Debug, Default)]
-pub(super) struct Mistakes(Vec<ProblemError>);
+pub(super) struct Mistakes {
+    errors: Vec<ProblemError>,
+    /// More of them, which nobody is told of.
+    n_more: usize,
+}
 
 impl Mistakes {
     /// What was asked for; or nothing, and its mistakes are noted.
@@ -49,8 +53,9 @@ impl Mistakes {
             Err(error) => error,
         };
         let others = std::mem::take(&mut error.others);
-        self.0.push(error);
-        self.0.extend(others);
+        self.n_more += std::mem::take(&mut error.n_more);
+        self.errors.push(error);
+        self.errors.extend(others);
         None
     }
 
@@ -64,24 +69,25 @@ impl Mistakes {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.errors.is_empty()
     }
 
     pub(super) fn append(&mut self, mut others: Self) {
-        self.0.append(&mut others.0);
+        self.errors.append(&mut others.errors);
+        self.n_more += others.n_more;
     }
 
     /// The value, if nothing was wrong; else all mistakes as one error, the first by its place at the head.
     pub(super) fn none_in<T>(mut self, value: Option<T>) -> Result<T, ProblemError> {
         // Those without a place are about the problem as a whole.
-        self.0.sort_by_key(|error| error.position);
-        let mut mistakes = self.0.into_iter();
+        self.errors.sort_by_key(|error| error.position);
+        let mut mistakes = self.errors.into_iter();
         let mut first = match (mistakes.next(), value) {
             (None, Some(value)) => return Ok(value),
             (first, _) => first.unwrap_or_default(),
         };
         first.others.extend(mistakes.by_ref().take(MOST - 1));
-        first.n_more = mistakes.count();
+        first.n_more = self.n_more + mistakes.count();
         Err(first)
     }
 }

@@ -1,16 +1,20 @@
 //! The problem file: TOML in, checked [`Problem`] out.
 
+use std::ops::Range;
+
 use toml::de::DeTable;
 
-use super::builder::check_values;
+use super::builder::{check_name, check_values};
 use super::error::Mistakes;
 use super::range::{needed, read_numbers, read_range};
 use super::source::Source;
 use super::table::{Located, Reader, described, join, one_of};
-use super::{Goal, Kind, Problem, ProblemBuilder, ProblemError, Scale, Variable, settings_table};
+use super::{
+    Goal, Kind, ModelEntry, Modelled, Problem, ProblemBuilder, ProblemError, Scale, Variable, settings_table,
+};
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 6] = ["name", "objective", "variables", "define", "constraints", "settings"];
+const SECTIONS: [&str; 7] = ["name", "objective", "variables", "models", "define", "constraints", "settings"];
 
 /// Every key a variable can have, by type below.
 const VARIABLE_KEYS: [&str; 14] = [
@@ -68,6 +72,76 @@ impl Type {
 
 /// Parses and checks a problem file.
 pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
+    let draft = read(source)?;
+    if let Some(models) = &draft.models {
+        let message = "a problem over trained models has no experiments";
+        let expected = "`leafgp optimize` for this file";
+        return Err(draft.reader.refuse(&models.section, "models", message, expected));
+    }
+    draft.built(ProblemBuilder::build)
+}
+
+/// Parses and checks a problem file with `[models]`; `None` when there are none.
+pub(super) fn parse_modelled(source: Source) -> Result<Option<Modelled>, ProblemError> {
+    let mut draft = read(&source)?;
+    let Some(ModelsTable { section, entries, spans, objective }) = draft.models.take() else {
+        return Ok(None);
+    };
+    let refusal = match (&objective, draft.builder.objective.goal) {
+        (None, _) => {
+            let message = "`expression` is missing: what is optimised is computed from the models";
+            let expected = "such as expression = \"strength - 0.3 * shrinkage\" below [objective]";
+            Err(draft.reader.refuse(&section, "objective.expression", message, expected))
+        }
+        (Some(objective), Goal::Target(target)) => {
+            let message = "a problem over trained models has no target";
+            let expected = format!("goal = \"minimize\" and expression = \"abs({objective} - {target})\"");
+            Err(draft.reader.refuse(&section, "objective.goal", message, expected))
+        }
+        _ => Ok(()),
+    };
+    draft.needed.note(refusal);
+    draft.builder.models = entries.iter().map(|entry| entry.name.clone()).collect();
+    let objective = objective.unwrap_or_default();
+    let (problem, objective) = draft.built(|builder| builder.build_with(&objective))?;
+    Ok(Some(Modelled { problem, objective, models: entries, source: Some(source), spans }))
+}
+
+/// A file that was read: what it says, and what is wrong with it.
+struct Draft<'a> {
+    builder: ProblemBuilder,
+    models: Option<ModelsTable>,
+    reader: Reader<'a>,
+    mistakes: Mistakes,
+    /// Mistakes without whose correction rules cannot be judged.
+    needed: Mistakes,
+}
+
+impl Draft<'_> {
+    /// What is built of a file without mistakes; else all mistakes.
+    fn built<T>(
+        mut self,
+        build: impl FnOnce(ProblemBuilder) -> Result<T, ProblemError>,
+    ) -> Result<T, ProblemError> {
+        let mut problem = None;
+        if self.needed.is_empty() {
+            problem = self.mistakes.note(build(self.builder).map_err(|e| self.reader.locate(e)));
+        }
+        self.mistakes.append(self.needed);
+        self.mistakes.none_in(problem)
+    }
+}
+
+/// The models of a problem file, and the objective's expression.
+struct ModelsTable {
+    section: Range<usize>,
+    entries: Vec<ModelEntry>,
+    spans: Vec<Range<usize>>,
+    objective: Option<String>,
+}
+
+/// Reads a file; only a text that is no TOML is an error yet.
+fn read(source: &Source) -> Result<Draft<'_>, ProblemError> {
     let document = DeTable::parse(source.text()).map_err(|e| {
         let end = source.text().len();
         let span = e.span().unwrap_or(end..end);
@@ -92,18 +166,61 @@ pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
     let mut builder = ProblemBuilder::new(name.unwrap_or_default()).settings(settings);
     // What rules are about must be known before anything can be said of them.
     let mut needed = Mistakes::default();
+    let mut expression = None;
     if let Some(read) = needed.note(read_objective(&mut reader, root, builder.clone())) {
-        builder = read;
+        (builder, expression) = read;
     }
     builder = read_variables(&mut reader, root, builder, &mut needed);
     builder = read_defines(&mut reader, root, builder, &mut needed);
     builder = read_constraints(&mut reader, root, builder, &mut mistakes);
-    let mut problem = None;
-    if needed.is_empty() {
-        problem = mistakes.note(builder.build().map_err(|e| reader.locate(e)));
+    let models = needed.note(read_models(&mut reader, root, expression)).flatten();
+    Ok(Draft { builder, models, reader, mistakes, needed })
+}
+
+fn read_models(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    objective: Option<String>,
+) -> Result<Option<ModelsTable>, ProblemError> {
+    const EXAMPLE: &str = "strength = { file = \"strength.txt\" }";
+    let Some(section) = root.get("models") else { return Ok(None) };
+    let table = reader.table("models", section, &format!("[models] {EXAMPLE}"))?;
+    let folder = reader.folder();
+    let (mut entries, mut spans) = (Vec::new(), Vec::new());
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        let field = join("models", name);
+        reader.check_misplaced_list(name, value, "models")?;
+        let entry = reader.table(&field, value, EXAMPLE)?;
+        reader.remember(&field, key.span());
+        reader.check_keys(entry, &field, &["file", "class", "by_position"])?;
+        check_name(name).map_err(|e| reader.locate(e.within(&field)))?;
+        let file = needed(reader, &field, entry, "file", "\"strength.txt\"")?;
+        let file = reader.text(&format!("{field}.file"), file, "\"strength.txt\"")?;
+        let class = match entry.get("class") {
+            Some(value) => {
+                let at = format!("{field}.class");
+                let class = reader.number(&at, value)?;
+                if class < 0.0 || class.fract() != 0.0 || class > 1e6 {
+                    let expected = "the number of a class, from 0";
+                    return Err(reader.refuse(&value.span(), &at, format!("{class} is no class"), expected));
+                }
+                Some(class as usize)
+            }
+            None => None,
+        };
+        let by_position = match entry.get("by_position") {
+            Some(value) => reader.boolean(&format!("{field}.by_position"), value)?,
+            None => false,
+        };
+        entries.push(ModelEntry { name: name.to_owned(), file: folder.join(file), class, by_position });
+        spans.push(key.span());
     }
-    mistakes.append(needed);
-    mistakes.none_in(problem)
+    if entries.is_empty() {
+        let message = "there are no models";
+        return Err(reader.refuse(&section.span(), "models", message, format!("such as {EXAMPLE}")));
+    }
+    Ok(Some(ModelsTable { section: section.span(), entries, spans, objective }))
 }
 
 /// The key without quotes on the line of a mistake that needs them, and what is to be said of it.
@@ -145,16 +262,21 @@ fn required<'t>(
     })
 }
 
+/// The objective; with it its expression, which only problems over models have.
 fn read_objective(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+) -> Result<(ProblemBuilder, Option<String>), ProblemError> {
     const EXAMPLE: &str = "[objective] name = \"cost\", goal = \"minimize\"";
     const GOALS: &str = "goal = \"minimize\", goal = \"maximize\" or goal = { target = 50 }";
     let section = required(reader, root, "objective", EXAMPLE)?;
     let table = reader.table("objective", section, EXAMPLE)?;
-    reader.check_keys(table, "objective", &["name", "goal", "renamed_from"])?;
+    let known: &[&str] = match root.contains_key("models") {
+        true => &["name", "goal", "renamed_from", "expression"],
+        false => &["name", "goal", "renamed_from"],
+    };
+    reader.check_keys(table, "objective", known)?;
     let missing = |reader: &Reader<'_>, key: &str, expected: &str| {
         reader.refuse(&section.span(), &format!("objective.{key}"), format!("`{key}` is missing"), expected)
     };
@@ -170,7 +292,11 @@ fn read_objective(
     for old in read_old_names(reader, "objective", table)? {
         builder = builder.objective_renamed_from(old);
     }
-    Ok(builder)
+    let expression = match table.get("expression") {
+        Some(value) => Some(reader.text("objective.expression", value, "\"strength - 0.3 * shrinkage\"")?),
+        None => None,
+    };
+    Ok((builder, expression))
 }
 
 fn read_goal(reader: &mut Reader<'_>, value: &Located<'_>, expected: &str) -> Result<Goal, ProblemError> {

@@ -8,6 +8,7 @@ mod init;
 mod kills;
 mod mixed;
 mod model;
+mod models;
 #[cfg(unix)]
 mod month;
 mod plant_examples;

@@ -76,7 +76,6 @@ impl Evaluation {
     }
 
     /// The value of an operation at the point of the last run.
-    #[cfg(test)]
     pub(crate) fn number(&self, id: super::program::NumberId) -> f64 {
         self.numbers[id.0 as usize]
     }
