@@ -169,6 +169,16 @@ impl Month {
         self.told.push(told);
     }
 
+    /// Somebody types a whole row into the spreadsheet; cells that are not given stay empty.
+    fn type_in(&mut self, cells: &[(&str, &str)]) {
+        let text = self.folder.read("lack.csv");
+        let header = text.lines().next().unwrap().trim_start_matches('\u{feff}').to_owned();
+        let cell = |name| cells.iter().find(|(given, _)| *given == name).map_or("", |(_, cell)| cell);
+        let row: Vec<&str> = header.split(';').map(cell).collect();
+        self.folder.write("lack.csv", text + &row.join(";") + "\r\n");
+        self.told.push(cells.iter().map(|&(name, cell)| (name.to_owned(), cell.to_owned())).collect());
+    }
+
     /// Changes the problem file.
     fn edit(&self, from: &str, to: &str) {
         let text = self.folder.read("lack.toml");
@@ -264,7 +274,19 @@ fn a_month_at_the_plant_loses_nothing_and_says_what_the_page_says() {
         assert_ne!(month.rows()[number - 1]["Lösemittel"], "Butanol");
         month.tell(number);
     }
+    // A row of somebody who knows nothing of the drying.
+    month.type_in(&[
+        ("Nr", "99"),
+        ("Ofentemperatur [°C]", "105"),
+        ("Zeit (min)", "27,5"),
+        ("Lösemittel", "Xylol"),
+        ("Härter", "0,35"),
+        ("Gänge", "2"),
+        ("Bemerkung", "von Hand"),
+        ("Härte [HV]", "56,1"),
+    ]);
     month.call(&["check", "lack.toml"], |_| false);
+    month.call(&["status", "lack.toml"], |_| false);
 
     // Two plan at the same time; then one of two is killed.
     let before = month.n_rows();
