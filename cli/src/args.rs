@@ -200,6 +200,12 @@ pub(crate) struct CheckArgs {
     /// Problem and history.
     #[command(flatten)]
     pub(crate) problem: ProblemArgs,
+    /// Seconds for the whole check [default: the problem's, else 100].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) time_limit: Option<f64>,
+    /// Largest number of nodes of each of its questions [default: the problem's, else 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) node_limit: Option<u64>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

@@ -28,5 +28,6 @@ mod suggest;
 mod support;
 mod targets;
 mod tell;
+mod thin;
 mod units;
 mod wishes;
