@@ -275,10 +275,35 @@ impl<'a> Design<'a> {
         if !self.work.propagator.contract(self.set, &mut region, None) {
             return None;
         }
+        self.keep_single_values(&mut region, x);
         let mut order = freed.to_vec();
         order.shuffle(rng);
         // A move that leads nowhere is given up: there are others.
         self.fill(region, &order, 1, rng)
+    }
+
+    /// Keeps a point in an alternative that leaves a variable of many values a single one: drawn again from all of them, it would hardly ever meet it
+    /// (`x == 0 or x >= 1`).
+    fn keep_single_values(&mut self, region: &mut Region, x: &[f64]) {
+        let domains = &self.set.domains;
+        let here = Region(domains.iter().zip(x).map(|(d, &v)| crate::search::fixed(d, v)).collect());
+        for root in 0..self.set.model.roots.len() as u32 {
+            let mut search = Search::new(self.set, self.work, x, Limits::default(), true);
+            let Some(open) = search.numbered_alternatives(region, root) else { continue };
+            let taken = search.alternatives_taken(&here, root);
+            for (_, truth) in open.into_iter().filter(|(k, _)| taken.contains(k)) {
+                let mut child = region.clone();
+                if !self.work.propagator.assume(&self.set.model, domains, &mut child, root, truth) {
+                    continue;
+                }
+                let is_wide = |v: usize| crate::search::size(&domains[v], &region.0[v]) > BALANCED as f64;
+                let is_single = |v: usize| child.0[v].is_fixed() && !region.0[v].is_fixed() && is_wide(v);
+                if (0..x.len()).any(is_single) {
+                    *region = child;
+                    break;
+                }
+            }
+        }
     }
 
     /// Takes a random alternative of each open disjunction, those taken seldom so far first.
