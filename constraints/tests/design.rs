@@ -257,7 +257,11 @@ fn a_value_that_stands_alone_among_alternatives_is_met_as_well_as_the_range_besi
         let set = set(variables(3, &continuous(0.0, 8.0)), &[rule, "x2 + x3 <= 12"]);
         let points = design(&set, 20);
         let n_alone = points.iter().filter(|x| x[0] == alone).count();
-        assert!((4..=16).contains(&n_alone), "{rule}: {n_alone} of 20");
+        assert!(
+            (4..=16).contains(&n_alone),
+            "{rule}: {n_alone} of 20: {:?}",
+            points.iter().map(|x| x[0]).collect::<Vec<_>>()
+        );
         let ranged: Vec<Vec<f64>> = points.into_iter().filter(|x| x[0] != alone).collect();
         assert!(largest_gap(&ranged, 0, 3.0, 7.0) < 0.7, "{rule}: {ranged:?}");
         assert!(largest_gap(&ranged, 1, 0.0, 8.0) < 0.6, "{rule}: {ranged:?}");
