@@ -53,7 +53,7 @@ fn hardness(row: &Row) -> String {
     let (heat, time) = (number("Ofentemperatur [°C]") - 110.0, number("Zeit (min)") - 25.0);
     let value = 50.0 + bonus - 0.004 * heat * heat - 0.0267 * time * time + 1.2 * number("Gänge")
         - 30.0 * (number("Härter") - 0.3).powi(2);
-    format!("{:.1}", value)
+    format!("{value:.1}")
 }
 
 struct Month {
@@ -113,7 +113,7 @@ impl Month {
     /// that was done before the kill, nobody sees the words.
     fn call(&mut self, arguments: &[&str], is_done: impl Fn(&Self) -> bool) {
         self.calls += 1;
-        if self.calls % 2 == 0 {
+        if self.calls.is_multiple_of(2) {
             let usual = Duration::from_millis(400);
             let code = strike(&self.folder, "lack.csv", arguments, usual, &mut self.random);
             self.killed += usize::from(code.is_none());

@@ -89,9 +89,8 @@ impl Lines {
 /// True when the words are those of the pattern, with something for its words in capitals.
 fn matches(pattern: &[String], words: &[&str], names: &[String]) -> bool {
     let Some((first, rest)) = pattern.split_first() else { return words.is_empty() };
-    if first.starts_with("TEXT") {
+    if let Some(end) = first.strip_prefix("TEXT") {
         // Some words, at least one; what is glued to it (`TEXT:`) ends the last of them.
-        let end = &first["TEXT".len()..];
         return (1..=words.len()).any(|n| words[n - 1].ends_with(end) && matches(rest, &words[n..], names));
     }
     words
