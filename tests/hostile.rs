@@ -253,7 +253,7 @@ proptest! {
         for (point, outcome) in points.iter().zip(outcomes) {
             let told = history.record(&problem, point, outcome);
             assert_eq!(told.is_ok(), file.record(&problem, point, outcome).is_ok());
-            let _ = file.append_after(&problem, 0, &[(point.clone(), outcome)]);
+            let _ = file.plan(&problem, &History::new(), std::slice::from_ref(point), &[]);
             let _ = (history.cancel(&problem, point), history.push(&problem, point, outcome));
         }
         // Rows of another problem.

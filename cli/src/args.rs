@@ -354,6 +354,9 @@ pub(crate) struct RunArgs {
     /// A built-in benchmark function.
     #[arg(long, value_name = "NAME")]
     pub(crate) function: Option<String>,
+    /// Measure only with this value of a variable; may be given several times. Pending rows with another value are left alone.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = wishes::assignment)]
+    pub(crate) fix: Vec<(String, String)>,
     /// Number of experiments before the model decides [default: 5].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) initial: Option<usize>,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use leafgp::history::Columns;
+use leafgp::history::{Columns, split_unit};
 use leafgp::problem::format_number;
 use leafgp::problem::reading::parse_number;
 
@@ -40,7 +40,7 @@ pub(super) fn problem_text(table: &Columns, name: &str, goal: &str, maximize: bo
          name = {}\n\n[objective]\nname = {}\ngoal = \"{}\"           # or \"{}\"\n\n\
          # Bounds reach a tenth of the measured range beyond it: set them to what your plant can do. Steps, lists and levels are those that the table shows.\n[variables]\n",
         toml_text(name),
-        toml_text(goal),
+        toml_text(short_name(table, goal)),
         if maximize { "maximize" } else { "minimize" },
         if maximize { "minimize" } else { "maximize" },
     );
@@ -48,7 +48,8 @@ pub(super) fn problem_text(table: &Columns, name: &str, goal: &str, maximize: bo
         let cells = table.column(column).unwrap_or_default();
         let _ = match role(column, &cells) {
             Role::Variable(definition) => {
-                writeln!(text, "# {}\n{} = {{ {definition} }}", seen(&cells), toml_key(column))
+                let name = toml_key(short_name(table, column));
+                writeln!(text, "# {}\n{name} = {{ {definition} }}", seen(&cells))
             }
             Role::Nothing(why) => writeln!(text, "# no variable: {} ({why})", column.escape_debug()),
         };
@@ -99,7 +100,8 @@ fn role(name: &str, cells: &[&str]) -> Role {
     if names.len() == 1 {
         return Role::Nothing(format!("it is {} in every row", names[0].escape_debug()));
     }
-    let unit = unit_of(name).map_or_else(String::new, |unit| format!(", unit = {}", toml_text(unit)));
+    let unit = split_unit(name).map(|(_, unit)| unit).filter(|unit| !unit.is_empty());
+    let unit = unit.map_or_else(String::new, |unit| format!(", unit = {}", toml_text(unit)));
     match numbers(cells) {
         Some(values) if is_running(&values) => Role::Nothing("it counts the rows".into()),
         Some(values) => Role::Variable(format!("{}{unit}", numeric(&values))),
@@ -247,10 +249,16 @@ fn ends(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
 }
 
-/// What stands in brackets at the end of a header: `flow [l/h]`.
-fn unit_of(name: &str) -> Option<&str> {
-    let open = name.rfind('[')?;
-    name[open + 1..].strip_suffix(']').map(str::trim).filter(|unit| !unit.is_empty())
+/// The name of a column's variable: without its unit, by which the table's reader finds it too, unless another column has that name.
+fn short_name<'a>(table: &Columns, column: &'a str) -> &'a str {
+    let base = split_unit(column).map_or(column, |(base, _)| base);
+    let is_another = |other: &&String| other.as_str() != column;
+    let is_taken = table
+        .names()
+        .iter()
+        .filter(is_another)
+        .any(|other| other == base || split_unit(other).is_some_and(|(other, _)| other == base));
+    if is_taken || OWN.iter().any(|own| own.eq_ignore_ascii_case(base)) { column } else { base }
 }
 
 /// A number as TOML: reals with a point.

@@ -3,9 +3,9 @@
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Meter;
-use super::suggest::keep_forecasts;
+use super::suggest::{forecasts, warn_not_kept};
 use super::text_table::short;
-use leafgp::engine::{Context, Ledger, Optimizer, Step, Suggestion};
+use leafgp::engine::{Ledger, Optimizer, RunSettings, Step, Suggestion};
 use leafgp::history::{Claims, HistoryFile, Outcome};
 use leafgp::problem::Problem;
 
@@ -20,6 +20,8 @@ pub(super) struct FileLedger<'a> {
     file: &'a HistoryFile,
     claims: Claims,
     rows: Vec<StepRow>,
+    /// Variables by index and the values that they have in this loop: other pending rows are left alone.
+    fixed: Vec<(usize, f64)>,
     /// Pending rows that this loop added and that have no outcome yet.
     added: Vec<Vec<f64>>,
     /// Number of evaluations, for messages.
@@ -31,12 +33,13 @@ pub(super) struct FileLedger<'a> {
 impl<'a> FileLedger<'a> {
     pub(super) fn new(
         file: &'a HistoryFile,
+        fixed: Vec<(usize, f64)>,
         total: usize,
         meter: &'a Meter,
         output: &'a mut Output,
     ) -> Result<Self, Failure> {
         let claims = Claims::new(file)?;
-        Ok(Self { file, claims, rows: Vec::new(), added: Vec::new(), total, meter, output })
+        Ok(Self { file, claims, rows: Vec::new(), fixed, added: Vec::new(), total, meter, output })
     }
 
     /// Takes back what this loop planned and never measured; what others planned stays. Returns the finished evaluations.
@@ -62,24 +65,26 @@ impl Ledger for FileLedger<'_> {
         &mut self,
         optimizer: &mut Optimizer,
         n: usize,
-        context: &Context,
+        settings: &RunSettings,
     ) -> Result<Vec<Suggestion>, Failure> {
+        let context = &settings.context;
         loop {
-            let (history, points) = self.claims.take(optimizer.problem(), n)?;
+            let (history, points) = self.claims.take(optimizer.problem(), &self.fixed, n)?;
             *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
             if !points.is_empty() {
                 return Ok(points.into_iter().map(Suggestion::planned).collect());
             }
-            let suggestions = optimizer.ask_many(n, context)?;
+            let suggestions = optimizer.ask_for(&settings.request, n, context)?.suggestions;
             if context.is_interrupted() {
                 return Ok(suggestions);
             }
             let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
             // Somebody may have added rows meanwhile: what is suggested must know of them.
-            if let Some(history) = self.claims.reserve(optimizer.problem(), history.rows.len(), &points)? {
-                keep_forecasts(self.file, optimizer.problem(), &suggestions, None, self.output);
+            let forecasts = forecasts(optimizer.problem(), &suggestions, None);
+            if let Some(planned) = self.claims.reserve(optimizer.problem(), &history, &points, &forecasts)? {
+                warn_not_kept(&planned, self.output);
                 self.added = points;
-                *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
+                *optimizer = Optimizer::with_history(optimizer.problem().clone(), &planned.history)?;
                 return Ok(suggestions);
             }
         }

@@ -19,6 +19,7 @@ use super::output::Output;
 use super::progress::Meter;
 use super::suggest::{best_to_json, promise_to_json, stop_sign, write_promise};
 use super::text_table::{short, text_table};
+use super::wishes::{self, note_fixed};
 use leafgp::engine::{self, Context, Ended, Evaluate, Method, Optimizer, Promise, RunSettings};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
@@ -40,6 +41,11 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     file.check_writable(&problem)?;
     let history = read_history(&file, &problem, output)?;
     args.history.check_bounds(&file, &problem, &history)?;
+    let request = wishes::fixed(&problem, &args.fix)?;
+    let fixed = request.fixed.iter().filter_map(|(name, value)| Some((problem.index_of(name)?, *value)));
+    let fixed: Vec<(usize, f64)> = fixed.collect();
+    // A value that cannot be suggested is refused before anything is measured.
+    problem.with_fixed(&fixed)?;
     let interrupt = interrupt::flag();
     let evaluator = evaluator(args, function, &interrupt);
 
@@ -49,18 +55,20 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
         parallel: args.parallel,
         failures_in_a_row: (!args.keep_going).then_some(FAILURES_IN_A_ROW),
         until_gain: args.until_gain,
+        request,
         context: Context { interrupt: Some(interrupt), ..Context::default() },
     };
+    note_fixed(optimizer.problem(), &settings.request, output);
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);
-    let mut ledger = FileLedger::new(&file, total, &meter, output)?;
+    let mut ledger = FileLedger::new(&file, fixed, total, &meter, output)?;
     let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut ledger);
     let rows = ledger.finish(optimizer.problem())?;
     drop(meter);
 
     let promise = match &result {
         Ok(Ended::NoMoreGain(promise)) => Some(*promise),
-        Ok(Ended::Complete) => stop_sign(&optimizer, &settings.context, output),
+        Ok(Ended::Complete) => stop_sign(&optimizer, &settings.request, &settings.context, output),
         Ok(Ended::Interrupted) | Err(_) => None,
     };
     match args.format {

@@ -11,7 +11,7 @@ use super::inputs::read_problem;
 use super::output::Output;
 use super::suggest::{best_to_json, promise_to_json, stop_sign, write_promise};
 use super::text_table::short;
-use leafgp::engine::{Context, Optimizer};
+use leafgp::engine::{Context, Optimizer, Request};
 use leafgp::history::{Forecast, History, HistoryFile, Outcome, Row, forecast_of_rows};
 use leafgp::problem::{Problem, format_number};
 
@@ -25,7 +25,7 @@ pub(super) fn command(
     args.problem.history.check_exists(&file)?;
     let history = read_history(&file, &problem, output)?;
     let optimizer = Optimizer::with_history(problem.clone(), &history)?;
-    let promise = stop_sign(&optimizer, &Context::default(), output);
+    let promise = stop_sign(&optimizer, &Request::default(), &Context::default(), output);
     let promises = kept_promises(&args.problem.history, &file, &problem, &history, output);
     match args.format {
         Format::Table => {

@@ -15,12 +15,12 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
-use super::wishes::Wishes;
+use super::wishes::{Wishes, note_fixed};
 use leafgp::engine::{
-    Answer, Context, EngineError, Listed, Optimizer, Promise, Suggestion, TargetScale, TrainingSet,
+    Answer, Context, EngineError, Listed, Optimizer, Promise, Request, Suggestion, TargetScale, TrainingSet,
     cross_validation, interrupted as is_raised, rounded_outward,
 };
-use leafgp::history::{Best, Forecast, HistoryFile, Outcome, csv_text};
+use leafgp::history::{Best, Forecast, Planned, csv_text};
 use leafgp::problem::{Goal, Problem};
 
 pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
@@ -45,27 +45,35 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
 
     let mut history = read_history(&file, &problem, output)?;
     args.problem.history.check_bounds(&file, &problem, &history)?;
-    let (optimizer, answer, interrupted) = loop {
+    let (optimizer, answer, promise, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
         let scale = TrainingSet::new(&problem, optimizer.observations())?.scale;
         let answer = optimizer.ask_for(&wishes.request, args.n, &context(&meter, scale));
         drop(meter);
-        let interrupted = is_raised(Some(&interrupt));
         let answer = match answer {
-            Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
+            Err(error) if is_raised(Some(&interrupt)) => {
+                return Err(Failure::Interrupted(format!("interrupted: {error}")));
+            }
             answer => answer?,
         };
+        let promise = match args.format {
+            _ if is_raised(Some(&interrupt)) => None,
+            SuggestionFormat::Csv if !args.append => None,
+            _ => stop_sign(&optimizer, &Request::default(), &context_of(&interrupt), output),
+        };
+        let interrupted = is_raised(Some(&interrupt));
         if args.append && !interrupted {
-            let rows: Vec<_> =
-                answer.suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
-            if file.append_after(&problem, history.rows.len(), &rows)?.is_none() {
+            let points: Vec<_> = answer.suggestions.iter().map(|s| s.point.clone()).collect();
+            let forecasts = forecasts(&problem, &answer.suggestions, promise.as_ref());
+            let Some(planned) = file.plan(&problem, &history, &points, &forecasts)? else {
                 // Somebody added rows meanwhile: what is suggested must know of them.
                 history = file.read(&problem)?;
                 continue;
-            }
+            };
+            warn_not_kept(&planned, output);
         }
-        break (optimizer, answer, interrupted);
+        break (optimizer, answer, promise, interrupted);
     };
     if let Some(path) = &args.export_instance {
         export_instance(&optimizer, &wishes, path)?;
@@ -73,9 +81,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
 
     let mut warnings = history.warnings.clone();
     warnings.extend(wishes.report(&answer, output));
-    if let Some(fixed) = wishes.fixed_text(&problem) {
-        output.note(&format!("only with {fixed}; what is proved is proved for that"));
-    }
+    note_fixed(&problem, &wishes.request, output);
     let Answer { suggestions, fewer_because, .. } = answer;
     for note in suggestions.iter().filter_map(|suggestion| suggestion.note.as_ref()) {
         output.note(note);
@@ -99,18 +105,11 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         warnings.push(warning);
     }
     let best = optimizer.best();
-    let appended = args.append && !interrupted;
-    let promise = match args.format {
-        _ if interrupted => None,
-        SuggestionFormat::Json | SuggestionFormat::Csv if !appended => None,
-        _ => stop_sign(&optimizer, &context_of(&interrupt), output),
-    };
-    if appended {
-        keep_forecasts(&file, optimizer.problem(), &suggestions, promise.as_ref(), output);
-    }
     match args.format {
         SuggestionFormat::Json => {
-            output.json(&to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings))?;
+            let mut object = to_json(optimizer.problem(), &suggestions, best.as_ref(), &warnings);
+            object["promise"] = json!(promise.as_ref().map(promise_to_json));
+            output.json(&object)?;
         }
         SuggestionFormat::Csv => {
             let points: Vec<_> = suggestions.iter().map(|s| s.point.clone()).collect();
@@ -136,9 +135,14 @@ fn context_of(interrupt: &Arc<AtomicBool>) -> Context {
     Context { interrupt: Some(Arc::clone(interrupt)), ..Context::default() }
 }
 
-/// What is proved of all feasible settings. A model that cannot be fitted is a word on stderr, and no reason to keep the rest back.
-pub(super) fn stop_sign(optimizer: &Optimizer, context: &Context, output: &mut Output) -> Option<Promise> {
-    optimizer.promise(context).unwrap_or_else(|error| {
+/// What is proved of all feasible settings (with what is fixed). A model that cannot be fitted is a word on stderr, and no reason to keep the rest back.
+pub(super) fn stop_sign(
+    optimizer: &Optimizer,
+    request: &Request,
+    context: &Context,
+    output: &mut Output,
+) -> Option<Promise> {
+    optimizer.promise_for(request, context).unwrap_or_else(|error| {
         output.note(&format!("nothing is proved of all feasible settings: {error}"));
         None
     })
@@ -182,17 +186,19 @@ pub(super) fn promise_to_json(promise: &Promise) -> Value {
     })
 }
 
-/// Keeps what was predicted beside the history. The experiments are in the table already, so a failure is a warning.
-pub(super) fn keep_forecasts(
-    file: &HistoryFile,
+/// What is predicted of suggestions, to be kept beside the history.
+pub(super) fn forecasts(
     problem: &Problem,
     suggestions: &[Suggestion],
     promise: Option<&Promise>,
-    output: &mut Output,
-) {
+) -> Vec<Forecast> {
     let bound = promise.map(|promise| promise.bound);
-    let forecasts: Vec<Forecast> = suggestions.iter().filter_map(|s| s.forecast(problem, bound)).collect();
-    if let Err(error) = file.keep_forecasts(problem, &forecasts) {
+    suggestions.iter().filter_map(|suggestion| suggestion.forecast(problem, bound)).collect()
+}
+
+/// The experiments are in the table, so predictions that could not be kept are a warning.
+pub(super) fn warn_not_kept(planned: &Planned, output: &mut Output) {
+    if let Some(error) = &planned.not_kept {
         output.warning(&format!("the predictions are not kept: {error}"));
     }
 }

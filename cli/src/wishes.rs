@@ -22,15 +22,7 @@ pub(super) struct Wishes {
 impl WishArgs {
     /// Reads values and table.
     pub(super) fn read(&self, problem: &Problem) -> Result<Wishes, Failure> {
-        let mut request = Request::default();
-        for (name, text) in &self.fix {
-            let index = problem.index_of(name).ok_or_else(|| unknown(problem, "--fix", name))?;
-            let variable = &problem.variables()[index];
-            let value = variable
-                .parse_value(text)
-                .map_err(|e| Failure::Input(format!("--fix {name}={text}: {e}")))?;
-            request = request.fixed(&variable.name, value);
-        }
+        let mut request = fixed(problem, &self.fix)?;
         for name in &self.same {
             let index = problem.index_of(name).ok_or_else(|| unknown(problem, "--same", name))?;
             request = request.same(&problem.variables()[index].name);
@@ -45,17 +37,32 @@ impl WishArgs {
     }
 }
 
-impl Wishes {
-    /// What is fixed, as the output says it: `temperature = 95, solvent = water`; `None` for nothing.
-    pub(super) fn fixed_text(&self, problem: &Problem) -> Option<String> {
-        let value = |(name, x): &(String, f64)| {
-            let variable = &problem.variables()[problem.index_of(name)?];
-            Some(format!("{name} = {}", variable.format_value(*x)))
-        };
-        let values: Vec<String> = self.request.fixed.iter().filter_map(value).collect();
-        (!values.is_empty()).then(|| values.join(", "))
+/// A request for values of `--fix`.
+pub(super) fn fixed(problem: &Problem, fix: &[(String, String)]) -> Result<Request, Failure> {
+    let mut request = Request::default();
+    for (name, text) in fix {
+        let index = problem.index_of(name).ok_or_else(|| unknown(problem, "--fix", name))?;
+        let variable = &problem.variables()[index];
+        let value =
+            variable.parse_value(text).map_err(|e| Failure::Input(format!("--fix {name}={text}: {e}")))?;
+        request = request.fixed(&variable.name, value);
     }
+    Ok(request)
+}
 
+/// Says what is fixed, if anything is.
+pub(super) fn note_fixed(problem: &Problem, request: &Request, output: &mut Output) {
+    let value = |(name, x): &(String, f64)| {
+        let variable = &problem.variables()[problem.index_of(name)?];
+        Some(format!("{name} = {}", variable.format_value(*x)))
+    };
+    let values: Vec<String> = request.fixed.iter().filter_map(value).collect();
+    if !values.is_empty() {
+        output.note(&format!("only with {}; what is proved is proved for that", values.join(", ")));
+    }
+}
+
+impl Wishes {
     /// Says which rows of the table were left out, and why.
     pub(super) fn report(&self, answer: &Answer, output: &mut Output) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();

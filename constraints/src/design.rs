@@ -24,6 +24,8 @@ const TRIES: usize = 4;
 const BALANCED: usize = 12;
 /// A real with less than this share of its size left may be at one value: a square is below zero at one point, which rounding widens to its root.
 const NEARLY_ONE_VALUE: f64 = 1e-7;
+/// Share of its range below which what an alternative leaves to a variable is a single value: equations hold within a tolerance.
+const SINGLE: f64 = 1e-6;
 /// Nodes of a projection that repairs a candidate.
 const REPAIR_NODES: usize = 200;
 
@@ -275,10 +277,33 @@ impl<'a> Design<'a> {
         if !self.work.propagator.contract(self.set, &mut region, None) {
             return None;
         }
+        self.keep_single_values(&mut region, x);
         let mut order = freed.to_vec();
         order.shuffle(rng);
         // A move that leads nowhere is given up: there are others.
         self.fill(region, &order, 1, rng)
+    }
+
+    /// Keeps a point in an alternative that leaves a variable of many values a single one: drawn again from all of them, it would hardly ever meet it
+    /// (`x == 0 or x >= 1`).
+    fn keep_single_values(&mut self, region: &mut Region, x: &[f64]) {
+        let domains = &self.set.domains;
+        for root in 0..self.set.model.roots.len() as u32 {
+            let mut search = Search::new(self.set, self.work, x, Limits::default(), true);
+            let Some(open) = search.numbered_alternatives(region, root) else { continue };
+            for (_, truth) in open {
+                let mut child = region.clone();
+                if !self.work.propagator.assume(&self.set.model, domains, &mut child, root, truth) {
+                    continue;
+                }
+                let is_wide = |v: usize| crate::search::size(&domains[v], &region.0[v]) > BALANCED as f64;
+                let is_single = |v: usize| is_wide(v) && width(&child.0[v]) < SINGLE * width(&region.0[v]);
+                if child.contains(x) && (0..x.len()).any(is_single) {
+                    *region = child;
+                    break;
+                }
+            }
+        }
     }
 
     /// Takes a random alternative of each open disjunction, those taken seldom so far first.
@@ -440,6 +465,14 @@ impl<'a> Design<'a> {
             };
         }
         sum
+    }
+}
+
+/// The width of an interval; 0 for levels.
+fn width(range: &Range) -> f64 {
+    match range {
+        Range::Interval { lower, upper } => upper - lower,
+        Range::Levels(_) => 0.0,
     }
 }
 

@@ -246,3 +246,24 @@ fn a_raised_interrupt_ends_every_question_at_once() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     assert!(set.design(3, &[], &[false, false], &mut rng, limits).is_empty());
 }
+
+#[test]
+fn a_value_that_stands_alone_among_alternatives_is_met_as_well_as_the_range_beside_it() {
+    for (rule, alone) in [
+        ("x1 == 0 or x1 >= 1", 0.0),
+        ("x1 >= 3 or x1 == 1.5", 1.5),
+        ("not (x1 > 0) or x1 >= 2 and x1 <= 7", 0.0),
+    ] {
+        let set = set(variables(3, &continuous(0.0, 8.0)), &[rule, "x2 + x3 <= 12"]);
+        let points = design(&set, 20);
+        let n_alone = points.iter().filter(|x| x[0] == alone).count();
+        assert!(
+            (4..=16).contains(&n_alone),
+            "{rule}: {n_alone} of 20: {:?}",
+            points.iter().map(|x| x[0]).collect::<Vec<_>>()
+        );
+        let ranged: Vec<Vec<f64>> = points.into_iter().filter(|x| x[0] != alone).collect();
+        assert!(largest_gap(&ranged, 0, 3.0, 7.0) < 0.7, "{rule}: {ranged:?}");
+        assert!(largest_gap(&ranged, 1, 0.0, 8.0) < 0.6, "{rule}: {ranged:?}");
+    }
+}

@@ -7,6 +7,7 @@ use super::choose::{everywhere, own_time};
 use super::context::Context;
 use super::error::EngineError;
 use super::propose::{best_points, search_options};
+use super::request::{Request, fixed_values};
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 use crate::history::{Outcome, Row};
@@ -107,7 +108,17 @@ impl Optimizer {
     /// # Errors
     /// What the trainer, the process and the solver refuse.
     pub fn promise(&self, context: &Context) -> Result<Option<Promise>, EngineError> {
-        let problem = self.problem();
+        self.promise_for(&Request::default(), context)
+    }
+
+    /// [`Optimizer::promise`] of the settings with the values that a request fixes; its other wishes do not count. The best value is that of all rows.
+    ///
+    /// # Errors
+    /// As [`Optimizer::promise`], and an impossible fix.
+    pub fn promise_for(&self, request: &Request, context: &Context) -> Result<Option<Promise>, EngineError> {
+        let fixed = fixed_values(self.problem(), request)?;
+        let narrowed = (!fixed.is_empty()).then(|| self.problem().with_fixed(&fixed)).transpose()?;
+        let problem = narrowed.as_ref().unwrap_or(self.problem());
         let known = self.observations().iter().filter(|row| row.outcome != Outcome::Pending);
         let rows: Vec<Row> = known.cloned().collect();
         let training = TrainingSet::new(problem, &rows)?;

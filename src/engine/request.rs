@@ -259,7 +259,7 @@ fn ask_untried(
 }
 
 /// The values that are fixed, by index.
-fn fixed_values(problem: &Problem, request: &Request) -> Result<Vec<(usize, f64)>, EngineError> {
+pub(super) fn fixed_values(problem: &Problem, request: &Request) -> Result<Vec<(usize, f64)>, EngineError> {
     let mut fixed: Vec<(usize, f64)> = Vec::new();
     for (name, value) in &request.fixed {
         let index = index_of(problem, name)?;

@@ -7,6 +7,7 @@ use crate::history::Outcome;
 use super::context::Context;
 use super::evaluate::{Evaluate, Evaluation};
 use super::promise::Promise;
+use super::request::Request;
 use super::suggestion::Suggestion;
 use super::{EngineError, Optimizer};
 
@@ -21,6 +22,8 @@ pub struct RunSettings {
     pub failures_in_a_row: Option<usize>,
     /// Stop as soon as no feasible setting promises to be better than the best value by more than this, in the objective's units ([`Optimizer::promise`]); `None` for going on.
     pub until_gain: Option<f64>,
+    /// What every suggestion must be like. What is left to gain is asked of the settings with the values that it fixes.
+    pub request: Request,
     /// Interrupt and progress.
     pub context: Context,
 }
@@ -56,15 +59,15 @@ pub trait Ledger {
     /// Why it may stop the loop.
     type Error: From<EngineError>;
 
-    /// The next experiments, at most `n` and at least one.
+    /// The next experiments, at most `n` and at least one, by the settings' request.
     ///
     /// # Errors
-    /// What [`Optimizer::ask_many`] gives, or the ledger's own.
+    /// What [`Optimizer::ask_for`] gives, or the ledger's own.
     fn next(
         &mut self,
         optimizer: &mut Optimizer,
         n: usize,
-        context: &Context,
+        settings: &RunSettings,
     ) -> Result<Vec<Suggestion>, Self::Error>;
 
     /// Sees each finished evaluation in order, after it was told to the optimiser, whose observations it may exchange.
@@ -96,14 +99,14 @@ pub fn run<L: Ledger>(
     let mut failures = 0;
     while done < total {
         if let Some(gain) = settings.until_gain
-            && let Some(promise) = optimizer.promise(&settings.context)?
+            && let Some(promise) = optimizer.promise_for(&settings.request, &settings.context)?
             && promise.ends_at(gain)
         {
             return Ok(Ended::NoMoreGain(promise));
         }
         let started = Instant::now();
         let n = settings.parallel.max(1).min(total - done);
-        let suggestions = match ledger.next(optimizer, n, &settings.context) {
+        let suggestions = match ledger.next(optimizer, n, settings) {
             // An interrupt that left no time for any point is no failure.
             Err(_) if interrupted() => return Ok(Ended::Interrupted),
             suggestions => suggestions?,

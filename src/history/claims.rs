@@ -1,19 +1,19 @@
 //! Who measures what: loops that work on one history at the same time.
 //!
 //! Each loop holds a hidden file beside the table (`.NAME.run-XXXXXX`), locked as long as it lives, with the points that it is measuring. A pending row whose point
-//! stands in no such file is free. A file without a lock belonged to a killed program: its rows are free again, and the file is removed. All of this happens under
-//! the table's own lock.
+//! stands in no such file is free. A file without a lock belonged to a killed program: its rows are free again, and the file is removed by the next writer, whoever
+//! that is. All of this happens under the table's own lock.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::NamedTempFile;
 
 use crate::problem::Problem;
 
 use super::lock::{Lock, beside};
-use super::{History, HistoryError, HistoryFile, Outcome};
+use super::{Forecast, History, HistoryError, HistoryFile, Outcome, Planned};
 
 /// The points that one loop is measuring; given back when dropped.
 #[derive(Debug)]
@@ -44,11 +44,17 @@ impl Claims {
         make().map_err(|e: HistoryError| e.in_file(file.path()))
     }
 
-    /// Claims up to `n` pending rows that no other loop is measuring, first ones first. Returns the history as it is, and their points.
+    /// Claims up to `n` pending rows that no other loop is measuring and that have the values given by index, first ones first. Returns the history as it is, and their
+    /// points.
     ///
     /// # Errors
     /// The history cannot be read or locked.
-    pub fn take(&mut self, problem: &Problem, n: usize) -> Result<(History, Vec<Vec<f64>>), HistoryError> {
+    pub fn take(
+        &mut self,
+        problem: &Problem,
+        fixed: &[(usize, f64)],
+        n: usize,
+    ) -> Result<(History, Vec<Vec<f64>>), HistoryError> {
         let file = self.file.clone();
         let mut take = || {
             let target = file.target()?;
@@ -59,7 +65,8 @@ impl Claims {
             for row in history.rows.iter().filter(|row| row.outcome == Outcome::Pending) {
                 // A row that is no experiment of this problem any more is left to people.
                 let is_free = !row.out_of_domain && !row.violates && !others.contains(&bits(&row.point));
-                if points.len() < n && is_free && !points.contains(&row.point) {
+                let is_meant = fixed.iter().all(|&(i, value)| row.point.get(i) == Some(&value));
+                if points.len() < n && is_free && is_meant && !points.contains(&row.point) {
                     points.push(row.point.clone());
                 }
             }
@@ -69,20 +76,20 @@ impl Claims {
         take().map_err(|e: HistoryError| if e.file.is_some() { e } else { e.in_file(file.path()) })
     }
 
-    /// Adds the points as pending rows and claims them, but only while the table still has `n_rows` rows: `None`, and nothing written, when somebody was faster.
+    /// Adds the points as pending rows and claims them, as [`HistoryFile::plan`] does it.
     ///
     /// # Errors
-    /// As [`HistoryFile::append_after`].
+    /// As [`HistoryFile::plan`].
     pub fn reserve(
         &mut self,
         problem: &Problem,
-        n_rows: usize,
+        known: &History,
         points: &[Vec<f64>],
-    ) -> Result<Option<History>, HistoryError> {
+        forecasts: &[Forecast],
+    ) -> Result<Option<Planned>, HistoryError> {
         // Claimed first: from the moment a row is there, it is taken.
         self.write(points)?;
-        let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
-        self.file.append_after(problem, n_rows, &rows)
+        self.file.plan(problem, known, points, forecasts)
     }
 
     /// Replaces what this loop is measuring.
@@ -101,21 +108,8 @@ impl Claims {
     /// What the other living loops on this table are measuring; files of dead ones are removed.
     fn others(&self, target: &Path) -> Result<Points, HistoryError> {
         let fail = |e| HistoryError::io("its folder cannot be read", e);
-        let (folder, prefix) = (target.parent().unwrap_or(Path::new(".")), prefix(target));
         let mut points = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(fail)? {
-            let path: PathBuf = entry.map_err(fail)?.path();
-            let is_one = path
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()));
-            if !is_one || path == self.own.path() {
-                continue;
-            }
-            let Ok(mut file) = File::open(&path) else { continue };
-            if file.try_lock().is_ok() {
-                let _ = std::fs::remove_file(&path);
-                continue;
-            }
+        for mut file in living(target, Some(self.own.path())).map_err(fail)? {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).map_err(fail)?;
             // Empty until its first claim.
@@ -123,6 +117,33 @@ impl Claims {
         }
         Ok(points)
     }
+}
+
+/// Removes the files of loops on a table that were killed; under the table's lock. What cannot be looked at is no concern of a writer.
+pub(super) fn remove_dead(target: &Path) {
+    let _ = living(target, None);
+}
+
+/// The files of the living loops on a table but `own`; those of dead ones are removed.
+fn living(target: &Path, own: Option<&Path>) -> std::io::Result<Vec<File>> {
+    let (folder, prefix) = (target.parent().unwrap_or(Path::new(".")), prefix(target));
+    let mut living = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_one = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()));
+        if !is_one || Some(path.as_path()) == own {
+            continue;
+        }
+        let Ok(file) = File::open(&path) else { continue };
+        if file.try_lock().is_ok() {
+            let _ = std::fs::remove_file(&path);
+        } else {
+            living.push(file);
+        }
+    }
+    Ok(living)
 }
 
 /// How the names of all loops' files on a table begin.

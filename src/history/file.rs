@@ -1,5 +1,6 @@
 //! Writing the history without ever losing what someone else wrote.
 
+use std::cell::{Cell, OnceCell};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -7,9 +8,10 @@ use std::time::SystemTime;
 use crate::file::{Target, temporary_beside, write_beside};
 use crate::problem::Problem;
 
+use super::claims::remove_dead;
 use super::lock::{Lock, spreadsheet_lock};
 use super::sheet::Sheet;
-use super::{History, HistoryError, Outcome, Row};
+use super::{Forecast, History, HistoryError, Outcome, Row};
 
 /// How often a write starts again because someone else changed the file meanwhile.
 const RETRIES: usize = 50;
@@ -32,6 +34,15 @@ const RETRIES: usize = 50;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFile {
     path: PathBuf,
+}
+
+/// Experiments that were added as pending rows.
+#[derive(Debug)]
+pub struct Planned {
+    /// The whole history with them.
+    pub history: History,
+    /// Why what was predicted of them could not be kept; the rows are there all the same.
+    pub not_kept: Option<HistoryError>,
 }
 
 impl HistoryFile {
@@ -75,27 +86,35 @@ impl HistoryFile {
         .map_err(|e| self.with_unsaved(e, problem, rows))
     }
 
-    /// [`HistoryFile::append`], but only while the table still has `n_rows` rows: `None`, and nothing written, when somebody was faster.
+    /// Adds pending rows as [`HistoryFile::append`] does, but only while the table has no row at a point that `known` has not: `None`, and nothing written, when somebody
+    /// was faster. What was predicted of them is kept before they are there, under the same lock, so that a program that is killed leaves no row without it.
     ///
     /// # Errors
     /// As [`HistoryFile::append`].
-    pub fn append_after(
+    pub fn plan(
         &self,
         problem: &Problem,
-        n_rows: usize,
-        rows: &[(Vec<f64>, Outcome)],
-    ) -> Result<Option<History>, HistoryError> {
-        for (point, outcome) in rows {
+        known: &History,
+        points: &[Vec<f64>],
+        forecasts: &[Forecast],
+    ) -> Result<Option<Planned>, HistoryError> {
+        let rows: Vec<_> = points.iter().map(|point| (point.clone(), Outcome::Pending)).collect();
+        for (point, outcome) in &rows {
             self.check(problem, point, *outcome)?;
         }
-        let changed = std::cell::Cell::new(false);
+        let has_new = Cell::new(false);
+        let not_kept = OnceCell::new();
         let history = self
             .rewrite(problem, |sheet| {
-                changed.set(sheet.interpret(problem)?.rows.len() != n_rows);
-                if changed.get() { Ok(sheet) } else { sheet.with_header(problem)?.with_rows(problem, rows) }
+                has_new.set(sheet.interpret(problem)?.has_points_beyond(known));
+                if has_new.get() {
+                    return Ok(sheet);
+                }
+                not_kept.get_or_init(|| self.keep_forecasts_locked(problem, forecasts).err());
+                sheet.with_header(problem)?.with_rows(problem, &rows)
             })
-            .map_err(|e| self.with_unsaved(e, problem, rows))?;
-        Ok((!changed.get()).then_some(history))
+            .map_err(|e| self.with_unsaved(e, problem, &rows))?;
+        Ok((!has_new.get()).then(|| Planned { history, not_kept: not_kept.into_inner().flatten() }))
     }
 
     /// Fills in the outcome of the first pending row at `point`; adds a row when there is none (any more): the rule of [`History::record`]. Returns the whole history.
@@ -191,6 +210,7 @@ impl HistoryFile {
             let target = self.target()?;
             let _lock = Lock::acquire(&target)?;
             refuse_protected(&target)?;
+            remove_dead(&target);
             for _ in 0..RETRIES {
                 let before = Fingerprint::of(&target);
                 let bytes = read_bytes(&target)?.unwrap_or_default();

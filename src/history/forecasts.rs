@@ -134,12 +134,21 @@ impl HistoryFile {
     /// # Errors
     /// The file cannot be read or written, or is no table of forecasts: it is left alone then.
     pub fn keep_forecasts(&self, problem: &Problem, forecasts: &[Forecast]) -> Result<(), HistoryError> {
+        let target = self.target().map_err(|e| e.in_file(self.path()))?;
+        let _lock = Lock::acquire(&target).map_err(|e| e.in_file(self.path()))?;
+        self.keep_forecasts_locked(problem, forecasts)
+    }
+
+    /// [`HistoryFile::keep_forecasts`] for who holds the table's lock.
+    pub(super) fn keep_forecasts_locked(
+        &self,
+        problem: &Problem,
+        forecasts: &[Forecast],
+    ) -> Result<(), HistoryError> {
         if forecasts.is_empty() {
             return Ok(());
         }
         let path = self.forecasts_path();
-        let target = self.target().map_err(|e| e.in_file(self.path()))?;
-        let _lock = Lock::acquire(&target).map_err(|e| e.in_file(self.path()))?;
         let dialect = self.read(problem)?.dialect;
         let known = read_table(&path, problem)?;
         let text = text_of(problem, dialect, known.as_ref(), forecasts);

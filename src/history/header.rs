@@ -193,8 +193,8 @@ pub(super) fn can_name(cell: &str, name: &str) -> bool {
     is(cell) || split_unit(cell).is_some_and(|(base, _)| is(base))
 }
 
-/// Name and unit of `temp (°C)`, `Härte [HV]`, `T / K`, `flow in l/h`.
-fn split_unit(header: &str) -> Option<(&str, &str)> {
+/// Name and unit of a column's header such as `temp (°C)`, `Härte [HV]`, `T / K` and `flow in l/h`; `None` of one without a unit.
+pub fn split_unit(header: &str) -> Option<(&str, &str)> {
     let bracketed =
         |open: char, close: char| header.strip_suffix(close).and_then(|inner| inner.rsplit_once(open));
     let (base, unit) = bracketed('[', ']')

@@ -31,8 +31,9 @@ pub use columns::Columns;
 pub use dialect::Dialect;
 pub use document::quoted;
 pub use error::HistoryError;
-pub use file::HistoryFile;
+pub use file::{HistoryFile, Planned};
 pub use forecasts::{Forecast, forecast_of_rows};
+pub use header::split_unit;
 pub use judge::{Judgement, judge};
 pub use sheet::csv_text;
 
@@ -191,6 +192,15 @@ impl History {
     /// The first pending row at a point whose inactive variables hold their inactive value: the row that an outcome resolves.
     fn pending_at(&self, point: &[f64]) -> Option<usize> {
         self.rows.iter().position(|row| row.outcome == Outcome::Pending && row.point == point)
+    }
+
+    /// True when there is a row at a point of which `known` has none.
+    fn has_points_beyond(&self, known: &Self) -> bool {
+        let is_known = |(i, row): (usize, &Row)| {
+            known.rows.get(i).is_some_and(|other| other.point == row.point)
+                || known.rows.iter().any(|other| other.point == row.point)
+        };
+        !self.rows.iter().enumerate().all(is_known)
     }
 
     /// The best eligible row: the first of the best values in the problem's direction.

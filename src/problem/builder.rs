@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
-use super::error::field_name;
+use super::error::{Mistakes, field_name};
 use super::implied::{expression_name, fixed, implied};
 use super::text::composed;
 use super::{
@@ -133,10 +133,11 @@ impl ProblemBuilder {
 
     /// The same, with the objective as an expression (empty: it is measured). With models the compiled constraints know the models' names as variables.
     pub(super) fn build_with(mut self, objective: &str) -> Result<(Problem, NamedExpression), ProblemError> {
-        self.check_names()?;
+        let mut mistakes = Mistakes::default();
+        mistakes.note(self.check_names());
         for variable in &self.variables {
             let field = format!("variables.{}", field_name(&variable.name));
-            check_variable(variable).map_err(|e| e.within(&field))?;
+            mistakes.note(check_variable(variable).map_err(|e| e.within(&field)));
             if let Some(warning) = ambiguous_levels(variable) {
                 self.warnings.push(warning);
             }
@@ -145,9 +146,11 @@ impl ProblemBuilder {
             && !(target.is_finite() && target.abs() <= LARGEST)
         {
             let message = format!("{target} is no target");
-            return Err(ProblemError::new("objective.goal", message, "a finite number"));
+            mistakes.note::<()>(Err(ProblemError::new("objective.goal", message, "a finite number")));
         }
-        self.settings.validate().map_err(|e| e.within("settings"))?;
+        mistakes.note(self.settings.validate().map_err(|e| e.within("settings")));
+        // Rules can be judged only by sound variables.
+        mistakes.none_in(Some(()))?;
         let n_own = self.constraints.len();
         self.constraints.extend(
             implied(&self.variables).into_iter().map(|(field, NamedExpression { name, expr })| Constraint {
@@ -332,28 +335,45 @@ impl ProblemBuilder {
         };
         let mut builder =
             ConstraintsBuilder::new(variables.collect()).map_err(refuse("variables".to_owned(), ""))?;
+        let mut mistakes = Mistakes::default();
+        let mut wrong = Vec::new();
         for (number, Definition { name, expr: expression, integer }) in self.defines.iter().enumerate() {
             let field = format!("define.{}", field_name(name));
-            check_name(name).map_err(|e| e.within(&field))?;
-            builder
-                .define(name, expression, *integer)
-                .map_err(refuse_definition(number, field, expression))?;
+            let named = check_name(name).map_err(|e| e.within(&field));
+            let defined = named.and_then(|()| {
+                let defined = builder.define(name, expression, *integer);
+                defined.map_err(refuse_definition(number, field, expression))
+            });
+            if mistakes.note_unless(defined, |e| is_about(e, expression, &wrong)).is_none() {
+                wrong.push(name.as_str());
+            }
         }
         for (i, variable) in self.variables.iter().enumerate() {
             if let Some(condition) = &variable.active_if {
                 let field = format!("variables.{}.active_if", field_name(&variable.name));
-                builder.active_if(i, condition, variable.inactive_value).map_err(refuse(field, condition))?;
+                let active = builder.active_if(i, condition, variable.inactive_value);
+                let active = active.map_err(refuse(field, condition));
+                mistakes.note_unless(active, |e| is_about(e, condition, &wrong));
             }
         }
         for Constraint { field, name, expression } in &self.constraints {
-            builder.constrain(name, expression).map_err(refuse(field.clone(), expression))?;
+            let constrained = builder.constrain(name, expression).map_err(refuse(field.clone(), expression));
+            mistakes.note_unless(constrained, |e| is_about(e, expression, &wrong));
         }
         if !objective.is_empty() {
             let field = "objective.expression".to_owned();
-            builder.quantity(objective).map_err(refuse(field, objective))?;
+            let quantity = builder.quantity(objective).map_err(refuse(field, objective));
+            mistakes.note_unless(quantity, |e| is_about(e, objective, &wrong));
         }
+        mistakes.none_in(Some(()))?;
         Ok(builder.build())
     }
+}
+
+/// True for a mistake that only follows from one of these names: of definitions that are wrong themselves.
+fn is_about(error: &ProblemError, expression: &str, names: &[&str]) -> bool {
+    let part = error.expression_part.clone().and_then(|part| expression.get(part)).unwrap_or_default();
+    names.contains(&part.trim_matches('`'))
 }
 
 /// A name must survive as a CSV header and between backquotes.

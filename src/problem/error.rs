@@ -28,6 +28,68 @@ pub struct ProblemError {
     pub excerpt: Option<String>,
     /// Byte range of the offending part within an expression.
     pub(crate) expression_part: Option<Range<usize>>,
+    /// Further mistakes of the same problem, in the order of their places.
+    pub others: Vec<ProblemError>,
+    /// How many more there are that are not told.
+    pub n_more: usize,
+}
+
+/// Most mistakes told of one problem.
+const MOST: usize = 10;
+
+/// Mistakes that are found one after the other, so that all of them can be told at once.
+#[derive(Debug, Default)]
+pub(super) struct Mistakes {
+    errors: Vec<ProblemError>,
+    /// More of them, which nobody is told of.
+    n_more: usize,
+}
+
+impl Mistakes {
+    /// What was asked for; or nothing, and its mistakes are noted.
+    pub(super) fn note<T>(&mut self, result: Result<T, ProblemError>) -> Option<T> {
+        let mut error = match result {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        let others = std::mem::take(&mut error.others);
+        self.n_more += std::mem::take(&mut error.n_more);
+        self.errors.push(error);
+        self.errors.extend(others);
+        None
+    }
+
+    /// [`Mistakes::note`], but a mistake that only follows from earlier ones is not told.
+    pub(super) fn note_unless<T>(
+        &mut self,
+        result: Result<T, ProblemError>,
+        follows: impl FnOnce(&ProblemError) -> bool,
+    ) -> Option<T> {
+        if result.as_ref().is_err_and(follows) { None } else { self.note(result) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    pub(super) fn append(&mut self, mut others: Self) {
+        self.errors.append(&mut others.errors);
+        self.n_more += others.n_more;
+    }
+
+    /// The value, if nothing was wrong; else all mistakes as one error, the first by its place at the head.
+    pub(super) fn none_in<T>(mut self, value: Option<T>) -> Result<T, ProblemError> {
+        // Those without a place are about the problem as a whole.
+        self.errors.sort_by_key(|error| error.position);
+        let mut mistakes = self.errors.into_iter();
+        let mut first = match (mistakes.next(), value) {
+            (None, Some(value)) => return Ok(value),
+            (first, _) => first.unwrap_or_default(),
+        };
+        first.others.extend(mistakes.by_ref().take(MOST - 1));
+        first.n_more = self.n_more + mistakes.count();
+        Err(first)
+    }
 }
 
 /// The name as part of a field: quoted unless it is a bare key of TOML.
@@ -83,6 +145,12 @@ impl fmt::Display for ProblemError {
         }
         if let Some(excerpt) = &self.excerpt {
             write!(f, "\n{excerpt}")?;
+        }
+        for error in &self.others {
+            write!(f, "\n{error}")?;
+        }
+        if self.n_more > 0 {
+            write!(f, "\nand {} more mistakes", self.n_more)?;
         }
         Ok(())
     }

@@ -5,12 +5,12 @@ use std::ops::Range;
 use toml::de::DeTable;
 
 use super::builder::{check_name, check_values};
+use super::error::Mistakes;
 use super::range::{needed, read_numbers, read_range};
 use super::source::Source;
 use super::table::{Located, Reader, described, join, one_of};
 use super::{
-    Goal, Kind, ModelEntry, Modelled, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable,
-    settings_table,
+    Goal, Kind, ModelEntry, Modelled, Problem, ProblemBuilder, ProblemError, Scale, Variable, settings_table,
 };
 
 /// The keys of the file itself.
@@ -72,32 +72,64 @@ impl Type {
 
 /// Parses and checks a problem file.
 pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
-    let (builder, models, reader) = read(source)?;
-    if let Some(models) = models {
+    let draft = read(source)?;
+    if let Some(models) = &draft.models {
         let message = "a problem over trained models has no experiments";
-        return Err(reader.refuse(&models.section, "models", message, "`leafgp optimize` for this file"));
+        let expected = "`leafgp optimize` for this file";
+        return Err(draft.reader.refuse(&models.section, "models", message, expected));
     }
-    builder.build().map_err(|e| reader.locate(e))
+    draft.built(ProblemBuilder::build)
 }
 
 /// Parses and checks a problem file with `[models]`; `None` when there are none.
 pub(super) fn parse_modelled(source: Source) -> Result<Option<Modelled>, ProblemError> {
-    let (mut builder, models, reader) = read(&source)?;
-    let Some(ModelsTable { section, entries, spans, objective }) = models else { return Ok(None) };
-    let Some(objective) = objective else {
-        let message = "`expression` is missing: what is optimised is computed from the models";
-        let expected = "such as expression = \"strength - 0.3 * shrinkage\" below [objective]";
-        return Err(reader.refuse(&section, "objective.expression", message, expected));
+    let mut draft = read(&source)?;
+    let Some(ModelsTable { section, entries, spans, objective }) = draft.models.take() else {
+        return Ok(None);
     };
-    if let Goal::Target(target) = builder.objective.goal {
-        let message = "a problem over trained models has no target";
-        let expected = format!("goal = \"minimize\" and expression = \"abs({objective} - {target})\"");
-        return Err(reader.refuse(&section, "objective.goal", message, expected));
-    }
-    builder.models = entries.iter().map(|entry| entry.name.clone()).collect();
-    let (problem, objective) = builder.build_with(&objective).map_err(|e| reader.locate(e))?;
-    drop(reader);
+    let refusal = match (&objective, draft.builder.objective.goal) {
+        (None, _) => {
+            let message = "`expression` is missing: what is optimised is computed from the models";
+            let expected = "such as expression = \"strength - 0.3 * shrinkage\" below [objective]";
+            Err(draft.reader.refuse(&section, "objective.expression", message, expected))
+        }
+        (Some(objective), Goal::Target(target)) => {
+            let message = "a problem over trained models has no target";
+            let expected = format!("goal = \"minimize\" and expression = \"abs({objective} - {target})\"");
+            Err(draft.reader.refuse(&section, "objective.goal", message, expected))
+        }
+        _ => Ok(()),
+    };
+    draft.needed.note(refusal);
+    draft.builder.models = entries.iter().map(|entry| entry.name.clone()).collect();
+    let objective = objective.unwrap_or_default();
+    let (problem, objective) = draft.built(|builder| builder.build_with(&objective))?;
     Ok(Some(Modelled { problem, objective, models: entries, source: Some(source), spans }))
+}
+
+/// A file that was read: what it says, and what is wrong with it.
+struct Draft<'a> {
+    builder: ProblemBuilder,
+    models: Option<ModelsTable>,
+    reader: Reader<'a>,
+    mistakes: Mistakes,
+    /// Mistakes without whose correction rules cannot be judged.
+    needed: Mistakes,
+}
+
+impl Draft<'_> {
+    /// What is built of a file without mistakes; else all mistakes.
+    fn built<T>(
+        mut self,
+        build: impl FnOnce(ProblemBuilder) -> Result<T, ProblemError>,
+    ) -> Result<T, ProblemError> {
+        let mut problem = None;
+        if self.needed.is_empty() {
+            problem = self.mistakes.note(build(self.builder).map_err(|e| self.reader.locate(e)));
+        }
+        self.mistakes.append(self.needed);
+        self.mistakes.none_in(problem)
+    }
 }
 
 /// The models of a problem file, and the objective's expression.
@@ -108,7 +140,8 @@ struct ModelsTable {
     objective: Option<String>,
 }
 
-fn read(source: &Source) -> Result<(ProblemBuilder, Option<ModelsTable>, Reader<'_>), ProblemError> {
+/// Reads a file; only a text that is no TOML is an error yet.
+fn read(source: &Source) -> Result<Draft<'_>, ProblemError> {
     let document = DeTable::parse(source.text()).map_err(|e| {
         let end = source.text().len();
         let span = e.span().unwrap_or(end..end);
@@ -121,26 +154,27 @@ fn read(source: &Source) -> Result<(ProblemBuilder, Option<ModelsTable>, Reader<
     })?;
     let mut reader = Reader::new(source, "the problem file");
     let root = document.get_ref();
-    check_sections(&reader, root)?;
-
-    let settings = match root.get("settings") {
-        Some(value) => settings_table::read(&mut reader, value)?,
-        None => Settings::default(),
-    };
-    let name = match root.get("name") {
-        Some(value) => reader.text("name", value, "name = \"pressure vessel\"")?,
-        None => {
-            source.file().file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-        }
-    };
-    let mut builder = ProblemBuilder::new(name).settings(settings);
-    let objective;
-    (builder, objective) = read_objective(&mut reader, root, builder)?;
-    builder = read_variables(&mut reader, root, builder)?;
-    builder = read_defines(&mut reader, root, builder)?;
-    builder = read_constraints(&mut reader, root, builder)?;
-    let models = read_models(&mut reader, root, objective)?;
-    Ok((builder, models, reader))
+    let mut mistakes = Mistakes::default();
+    mistakes.note(check_sections(&reader, root));
+    let settings = root.get("settings").map(|value| settings_table::read(&mut reader, value));
+    let settings = settings.and_then(|settings| mistakes.note(settings)).unwrap_or_default();
+    let name = root.get("name").map(|value| reader.text("name", value, "name = \"pressure vessel\""));
+    let name = name.map_or_else(
+        || Some(source.file().file_stem()?.to_string_lossy().into_owned()),
+        |name| mistakes.note(name),
+    );
+    let mut builder = ProblemBuilder::new(name.unwrap_or_default()).settings(settings);
+    // What rules are about must be known before anything can be said of them.
+    let mut needed = Mistakes::default();
+    let mut expression = None;
+    if let Some(read) = needed.note(read_objective(&mut reader, root, builder.clone())) {
+        (builder, expression) = read;
+    }
+    builder = read_variables(&mut reader, root, builder, &mut needed);
+    builder = read_defines(&mut reader, root, builder, &mut needed);
+    builder = read_constraints(&mut reader, root, builder, &mut mistakes);
+    let models = needed.note(read_models(&mut reader, root, expression)).flatten();
+    Ok(Draft { builder, models, reader, mistakes, needed })
 }
 
 fn read_models(
@@ -299,20 +333,28 @@ fn read_variables(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     mut builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+    mistakes: &mut Mistakes,
+) -> ProblemBuilder {
     const EXAMPLE: &str = "x = { type = \"continuous\", bounds = [0.0, 1.0] }";
-    let section = required(reader, root, "variables", &format!("[variables] {EXAMPLE}"))?;
-    let table = reader.table("variables", section, &format!("[variables] {EXAMPLE}"))?;
+    let section = required(reader, root, "variables", &format!("[variables] {EXAMPLE}"));
+    let table =
+        section.and_then(|section| reader.table("variables", section, &format!("[variables] {EXAMPLE}")));
+    let Some(table) = mistakes.note(table) else { return builder };
     for (key, value) in table {
         let name = key.get_ref().as_ref();
-        reader.check_misplaced_list(name, value, "variables")?;
-        let field = join("variables", name);
-        let entries = reader.table(&field, value, EXAMPLE)?;
-        // Errors about the variable as a whole point at its name.
-        reader.remember(&field, key.span());
-        builder = read_variable(reader, &field, name, entries, builder)?;
+        let mut read = || {
+            reader.check_misplaced_list(name, value, "variables")?;
+            let field = join("variables", name);
+            let entries = reader.table(&field, value, EXAMPLE)?;
+            // Errors about the variable as a whole point at its name.
+            reader.remember(&field, key.span());
+            read_variable(reader, &field, name, entries, &mut builder.warnings)
+        };
+        if let Some(variable) = mistakes.note(read()) {
+            builder = builder.variable(variable);
+        }
     }
-    Ok(builder)
+    builder
 }
 
 fn read_variable(
@@ -320,8 +362,8 @@ fn read_variable(
     field: &str,
     name: &str,
     table: &DeTable<'_>,
-    mut builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+    warnings: &mut Vec<String>,
+) -> Result<Variable, ProblemError> {
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     let Some(kind) = table.get("type") else {
         reader.check_keys(table, field, &VARIABLE_KEYS)?;
@@ -333,7 +375,7 @@ fn read_variable(
 
     let mut variable = match kind {
         Type::Continuous | Type::Integer => {
-            read_range(reader, field, name, table, kind == Type::Integer, &mut builder.warnings)?
+            read_range(reader, field, name, table, kind == Type::Integer, warnings)?
         }
         Type::Binary => Variable::binary(name),
         Type::Discrete => {
@@ -375,7 +417,7 @@ fn read_variable(
         variable.default = Some(read_value(reader, &format!("{field}.default"), value, &variable)?);
     }
     variable.renamed_from = read_old_names(reader, field, table)?;
-    Ok(builder.variable(variable))
+    Ok(variable)
 }
 
 fn read_levels(
@@ -426,60 +468,79 @@ fn read_defines(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     mut builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
-    const EXAMPLE: &str = "area = \"width * height\"";
-    let Some(section) = root.get("define") else { return Ok(builder) };
-    for (key, value) in reader.table("define", section, &format!("[define] {EXAMPLE}"))? {
+    mistakes: &mut Mistakes,
+) -> ProblemBuilder {
+    let Some(section) = root.get("define") else { return builder };
+    let table = reader.table("define", section, &format!("[define] {DEFINE}"));
+    for (key, value) in mistakes.note(table).into_iter().flatten() {
         let name = key.get_ref().as_ref();
-        reader.check_misplaced_list(name, value, "define")?;
-        let field = join("define", name);
-        let Some(table) = value.get_ref().as_table() else {
-            if !value.get_ref().is_str() {
-                let message = format!("found {}", described(value.get_ref()));
-                let expected = format!(
-                    "an expression in quotes such as {EXAMPLE}, or {{ expr = \"...\", integer = true }}"
-                );
-                return Err(reader.refuse(&value.span(), &field, message, expected));
-            }
-            let expression = reader.text(&field, value, EXAMPLE)?;
-            builder = builder.define(name, expression, false);
-            continue;
-        };
-        reader.remember(&field, key.span());
-        reader.check_keys(table, &field, &["expr", "integer"])?;
-        let expression = needed(reader, &field, table, "expr", "\"width * height\"")?;
-        // The builder's errors about an expression name the define itself.
-        let expression = reader.text(&field, expression, EXAMPLE)?;
-        let integer = match table.get("integer") {
-            Some(value) => reader.boolean(&format!("{field}.integer"), value)?,
-            None => false,
-        };
-        builder = builder.define(name, expression, integer);
+        if let Some((expression, integer)) = mistakes.note(read_define(reader, name, key.span(), value)) {
+            builder = builder.define(name, expression, integer);
+        }
     }
-    Ok(builder)
+    builder
+}
+
+/// The example of a definition.
+const DEFINE: &str = "area = \"width * height\"";
+
+/// A definition's expression, and whether it is whole.
+fn read_define(
+    reader: &mut Reader<'_>,
+    name: &str,
+    place: std::ops::Range<usize>,
+    value: &Located<'_>,
+) -> Result<(String, bool), ProblemError> {
+    reader.check_misplaced_list(name, value, "define")?;
+    let field = join("define", name);
+    let Some(table) = value.get_ref().as_table() else {
+        if !value.get_ref().is_str() {
+            let message = format!("found {}", described(value.get_ref()));
+            let expected =
+                format!("an expression in quotes such as {DEFINE}, or {{ expr = \"...\", integer = true }}");
+            return Err(reader.refuse(&value.span(), &field, message, expected));
+        }
+        return Ok((reader.text(&field, value, DEFINE)?, false));
+    };
+    reader.remember(&field, place);
+    reader.check_keys(table, &field, &["expr", "integer"])?;
+    let expression = needed(reader, &field, table, "expr", "\"width * height\"")?;
+    // The builder's errors about an expression name the define itself.
+    let expression = reader.text(&field, expression, DEFINE)?;
+    let integer = match table.get("integer") {
+        Some(value) => reader.boolean(&format!("{field}.integer"), value)?,
+        None => false,
+    };
+    Ok((expression, integer))
 }
 
 fn read_constraints(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     mut builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+    mistakes: &mut Mistakes,
+) -> ProblemBuilder {
     const EXAMPLE: &str = "\"x + y <= 1\"";
-    let Some(section) = root.get("constraints") else { return Ok(builder) };
+    let Some(section) = root.get("constraints") else { return builder };
     if section.get_ref().is_array() {
-        for (i, value) in reader.array("constraints", section, EXAMPLE)?.into_iter().enumerate() {
+        let items = reader.array("constraints", section, EXAMPLE);
+        for (i, value) in mistakes.note(items).into_iter().flatten().enumerate() {
             let field = format!("constraints[{i}]");
-            let expression = reader.text(&field, value, EXAMPLE)?;
-            builder = builder.constraint_at(field, expression.trim().to_owned(), expression);
+            if let Some(expression) = mistakes.note(reader.text(&field, value, EXAMPLE)) {
+                builder = builder.constraint_at(field, expression.trim().to_owned(), expression);
+            }
         }
-        return Ok(builder);
+        return builder;
     }
-    for (key, value) in reader.table("constraints", section, &format!("[constraints] name = {EXAMPLE}"))? {
+    let table = reader.table("constraints", section, &format!("[constraints] name = {EXAMPLE}"));
+    for (key, value) in mistakes.note(table).into_iter().flatten() {
         let name = key.get_ref().as_ref();
-        reader.check_misplaced_list(name, value, "constraints")?;
         let field = join("constraints", name);
-        let expression = reader.text(&field, value, EXAMPLE)?;
-        builder = builder.constraint_at(field, name.to_owned(), expression);
+        let misplaced = reader.check_misplaced_list(name, value, "constraints");
+        let expression = misplaced.and_then(|()| reader.text(&field, value, EXAMPLE));
+        if let Some(expression) = mistakes.note(expression) {
+            builder = builder.constraint_at(field, name.to_owned(), expression);
+        }
     }
-    Ok(builder)
+    builder
 }

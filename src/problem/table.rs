@@ -51,7 +51,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the place to an error of a later check: that of its field, or of the innermost enclosing one.
-    pub fn locate(&self, error: ProblemError) -> ProblemError {
+    pub fn locate(&self, mut error: ProblemError) -> ProblemError {
+        error.others =
+            std::mem::take(&mut error.others).into_iter().map(|other| self.locate(other)).collect();
         let mut field = error.field.as_str();
         let span = loop {
             if let Some(span) = self.spans.get(field) {

@@ -187,7 +187,11 @@ fn manifest<S: Study>(study: &S, folder: &StudyFolder) -> Result<S::Manifest, St
 
 enum Stop {
     Interrupted,
-    Failed(StudyError),
+    Failed(Box<StudyError>),
+}
+
+fn failed(error: StudyError) -> Stop {
+    Stop::Failed(Box::new(error))
 }
 
 /// Makes or continues a run to its end. `None` when another process is at it.
@@ -199,11 +203,11 @@ fn continued<S: Study>(
     on_event: &(dyn Fn(&Event<'_, S>) + Sync),
 ) -> Result<Option<RunFile<RecordOf<S>>>, Stop> {
     let header = study.planned(run).header;
-    let Some(mut file) = RunFile::open(&folder.file_of(&header), &header).map_err(Stop::Failed)? else {
+    let Some(mut file) = RunFile::open(&folder.file_of(&header), &header).map_err(failed)? else {
         return Ok(None);
     };
     let on_record = |step: &RecordOf<S>| on_event(&Event::Step { run, step });
-    match study.go_on(run, folder, &mut file, context, &on_record).map_err(Stop::Failed)? {
+    match study.go_on(run, folder, &mut file, context, &on_record).map_err(failed)? {
         Ended::Complete => Ok(Some(file)),
         Ended::Interrupted => Err(Stop::Interrupted),
     }

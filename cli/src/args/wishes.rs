@@ -19,7 +19,7 @@ pub(crate) struct WishArgs {
 }
 
 /// `NAME=VALUE`; the value is what follows the last `=`.
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.rsplit_once('=').ok_or_else(|| "expected NAME=VALUE".to_owned())?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -4,10 +4,16 @@ mod arguments;
 mod check;
 mod history_file;
 mod init;
+#[cfg(unix)]
+mod kills;
 mod mixed;
 mod model;
 mod models;
+#[cfg(unix)]
+mod month;
 mod plant_examples;
+#[cfg(unix)]
+mod plant_page;
 mod plot;
 mod predict;
 mod problem_file;
@@ -15,6 +21,8 @@ mod promises;
 mod report;
 mod run;
 mod solve;
+#[cfg(unix)]
+mod strike;
 mod study;
 mod suggest;
 mod support;

@@ -89,7 +89,7 @@ fn tables_of_other_programs_and_names_that_need_quotes_become_problem_files_too(
     let text = folder.read("deep.toml");
     assert!(
         text.contains(
-            "\"Fluß [l/h]\" = { type = \"continuous\", bounds = [0.25, 2.75], step = 0.25, unit = \"l/h\" }"
+            "\"Fluß\" = { type = \"continuous\", bounds = [0.25, 2.75], step = 0.25, unit = \"l/h\" }"
         ),
         "{text}"
     );

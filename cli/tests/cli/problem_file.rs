@@ -371,3 +371,67 @@ fn a_half_written_problem_is_refused_wherever_it_ends() {
         assert!(run.code == 0 || run.stderr.starts_with("error: p.toml"), "{end}: {}", run.stderr);
     }
 }
+
+#[test]
+fn all_mistakes_of_a_problem_file_are_told_at_once_and_none_that_only_follows_from_another() {
+    let folder = Folder::with_problem(
+        r#"name = "p"
+colour = "red"
+
+[objective]
+name = "cost"
+goal = "minimise"
+
+[variables]
+x = { type = "continuous", bounds = [2.0, 1.0], step = "wide" }
+n = { type = "integer", bounds = [1, 9], levels = ["a"] }
+head = { type = "categorical" }
+y = { type = "continuous", bounds = [0.0, 1.0] }
+
+[constraints]
+"cap" = 3
+"other" = "x + nn <= 1"
+
+[settings]
+kapa = 2
+"#,
+    );
+    folder.refused(
+        &["check", "p.toml"],
+        &[
+            "p.toml:2:1: colour: unknown key `colour`",
+            "p.toml:6:8: objective.goal: unknown word \"minimise\"",
+            "p.toml:9:",
+            "p.toml:10:",
+            "p.toml:11:1: variables.head",
+            "p.toml:15:9: constraints.cap: found",
+            "p.toml:19:1: settings.kapa: unknown key `kapa`",
+        ],
+    );
+    let run = folder.run(&["check", "p.toml"]);
+    // Rules are judged once the variables are right.
+    assert!(!run.stderr.contains("nn") && !run.stderr.contains("p.toml:12:"), "{}", run.stderr);
+    let places: Vec<usize> = run
+        .stderr
+        .lines()
+        .filter_map(|line| {
+            line.trim_start_matches("error: ").strip_prefix("p.toml:")?.split(':').next()?.parse().ok()
+        })
+        .collect();
+    assert_eq!(places, [2, 6, 9, 10, 11, 15, 19], "in the order of the file: {}", run.stderr);
+
+    let rules: String = (0..14).map(|k| format!("r{k} = \"x <= z{k}\"\n")).collect();
+    folder.write(
+        "p.toml",
+        format!(
+            "[objective]\nname = \"cost\"\ngoal = \"minimize\"\n[variables]\nx = {{ type = \"continuous\", bounds = [0, 1] }}\n\
+             [define]\na = \"x +\"\nb = \"a + x\"\n[constraints]\nfine = \"x <= 0.5\"\nfollows = \"b <= 1\"\n{rules}[settings]\nkappa = -1\n"
+        ),
+    );
+    folder.refused(&["check", "p.toml"], &["settings.kappa"]);
+    let text = folder.read("p.toml").replace("kappa = -1", "kappa = 1");
+    folder.write("p.toml", text);
+    folder.refused(&["check", "p.toml"], &["p.toml:7:", "define.a", "constraints.r0", "and 5 more mistakes"]);
+    let run = folder.run(&["check", "p.toml"]);
+    assert!(!run.stderr.contains("follows") && !run.stderr.contains("define.b"), "{}", run.stderr);
+}

@@ -30,7 +30,11 @@ fn json_holds_exactly_the_contracted_keys() {
     let arguments = ["suggest", "p.toml", "-n", "3", "--format", "json"];
     let answer = folder.run(&[&arguments[..], &["--preset", "paper"]].concat()).json();
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["suggestions", "best", "warnings"]);
+    assert_eq!(keys, ["suggestions", "best", "warnings", "promise"]);
+    // The stop sign is the same as that of `status`.
+    let status = folder.run(&["status", "p.toml", "--format", "json"]).json();
+    assert!(status["promise"]["bound"].is_number());
+    assert_eq!(answer["promise"], status["promise"]);
     let suggestions = answer["suggestions"].as_array().unwrap();
     assert_eq!(suggestions.len(), 3);
     for suggestion in suggestions {

@@ -170,3 +170,24 @@ fn a_target_and_decimals_are_shown_as_they_are_meant() {
     folder.write("s.toml", "name = \"s\"\nseeds = [1]\niterations = 2\n[[problem]]\nfile = \"p.toml\"\nevaluate = \"echo 1\"\n[[method]]\nname = \"leaf-gp\"\n");
     folder.refused(&["study", "run", "s.toml", "--out", "o"], &["s.toml", "goal is a target"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_loop_with_a_fix_measures_nothing_else_and_leaves_other_pending_rows_to_others() {
+    let folder = folder_with(
+        crate::support::PROBLEM,
+        "x,n,head,cost\n0.5,1,flat,\n0.25,2,round,\n0.75,3,flat,4\n0.125,4,round,5\n",
+    );
+    let measure = "read p; echo \"$p\" >> points; echo 1";
+    let arguments = ["run", "p.toml", "--evaluate", measure, "--iterations", "4", "--initial", "2"];
+    folder.refused(&[&arguments[..], &["--fix", "head=square"]].concat(), &["--fix head=square", "square"]);
+    folder.refused(&[&arguments[..], &["--fix", "x=5"]].concat(), &["x", "5"]);
+    let run = folder.run(&[&arguments[..], &["--fix", "head=round"]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("only with head = round"), "{}", run.stderr);
+    let points = folder.read("points");
+    assert_eq!(points.lines().filter(|point| point.contains("\"round\"")).count(), 4, "{points}");
+    assert_eq!(points.lines().count(), 4);
+    let table = folder.read("p.csv");
+    assert!(table.contains("0.5,1,flat,\n") && table.contains("0.25,2,round,1\n"), "{table}");
+}
