@@ -37,6 +37,7 @@ fn with_proofs(mut test: impl FnMut(&Problem<'_>, &Certificate)) {
         prior_variance: 1.0,
         dim: 6,
         factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
+        remainder: None,
     };
     let linear = (0..n).map(|k| wave(3 * k)).collect();
     let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };

@@ -34,6 +34,7 @@ mod work;
 pub(crate) use cells::meet;
 pub(crate) use claims::{Claim, halves};
 pub(crate) use digest::digest;
+pub use digest::statement;
 pub(crate) use forward::Forward;
 pub(crate) use rows::RowForm;
 pub(crate) use steps::Steps;
@@ -151,6 +152,7 @@ mod tests {
                 prior_variance: 1.0,
                 dim: 6,
                 factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
+                remainder: None,
             };
             let linear = (0..n).map(|k| wave(3 * k)).collect();
             let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };
