@@ -429,6 +429,12 @@ pub(crate) struct VerifyArgs {
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
+    /// Seconds after which the check is given up, the proof neither accepted nor wrong [default: none].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) time_limit: Option<f64>,
+    /// Write what the proof stands on (docs/certificate-format.md), for a second verifier such as peers/verify.py.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) statement: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

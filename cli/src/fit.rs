@@ -17,6 +17,7 @@ use leafgp::engine::{
     objective_trees, trees_quality,
 };
 use leafgp::file::write_whole;
+use leafgp::file::{not_text, read_whole};
 use leafgp::gbdt::Ensemble;
 
 pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
@@ -119,7 +120,8 @@ fn importances_to_json(importances: &[Importance]) -> Map<String, Value> {
 /// Trees from a file: LightGBM's text starts with `tree`, our own JSON with a brace.
 fn read_trees(path: &Path) -> Result<Ensemble, Failure> {
     let refuse = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| refuse(&e))?;
+    let bytes = read_whole(path).map_err(|e| refuse(&e))?;
+    let text = String::from_utf8(bytes).map_err(|_| refuse(&not_text()))?;
     let trees = if text.trim_start().starts_with('{') {
         Ensemble::from_json(&text)
     } else {

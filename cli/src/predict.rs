@@ -62,7 +62,7 @@ pub(super) fn command(args: &PredictArgs, common: &Common, output: &mut Output) 
 }
 
 fn read_points(path: &std::path::Path, problem: &Problem) -> Result<History, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::file(path, e))?;
+    let bytes = leafgp::file::read_whole(path).map_err(|e| Failure::file(path, e))?;
     History::points_from_bytes(&bytes, problem).map_err(|mut e| {
         e.file = Some(path.to_owned());
         Failure::input(e)

@@ -13,6 +13,7 @@ mod problem_file;
 mod promises;
 mod report;
 mod run;
+mod second_verifier;
 mod solve;
 mod study;
 mod suggest;

@@ -166,7 +166,7 @@ fn splits_that_never_end_are_refused() {
     let statement = set.statement();
     let forward = Forward::new(statement);
     let check = |claims: &[Claim], total: u64| {
-        let mut work = Work::new(WorkBudget { node: u64::MAX, total });
+        let mut work = Work::new(WorkBudget { node: u64::MAX, total, deadline: None });
         settle(&forward, &statement, claims, Region::full(&domains), &mut work).map(|open| open.is_some())
     };
     assert_eq!(check(&[Claim::Fails(0)], u64::MAX), Ok(false));

@@ -120,6 +120,12 @@ pub enum Refusal {
         /// True for the budget of one node, false for that of the proof.
         of_node: bool,
     },
+    /// The proof takes more time than allowed, see [`WorkBudget`].
+    #[error("node {node}: the time limit was reached; nothing is known of the proof")]
+    OutOfTime {
+        /// Number of the node, depth first.
+        node: usize,
+    },
 }
 
 impl Certificate {
@@ -136,6 +142,8 @@ impl Certificate {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::{Certificate, Evidence, ProofEnd, ProofNode, Refusal, WorkBudget, verify, verify_within};
     use crate::problem::Problem;
     use crate::search::{SearchOptions, certify, minimize};
@@ -256,10 +264,14 @@ mod tests {
             altered.bound = f64::INFINITY;
             altered.incumbent = None;
             altered.nodes[0].evidence = vec![Evidence::Round(round.clone()); 255];
-            let budget = WorkBudget { node: 100 * honest, total: u64::MAX };
+            let budget = WorkBudget { node: 100 * honest, total: u64::MAX, deadline: None };
             let refused = verify_within(problem, &altered, budget);
             assert_eq!(refused, Err(Refusal::OutOfWork { node: 0, of_node: true }));
             assert!(verify_within(problem, certificate, budget).is_ok());
+            // Whatever the budget is, a deadline ends the proof at its next step.
+            let budget = WorkBudget { node: u64::MAX, total: u64::MAX, deadline: Some(Instant::now()) };
+            let refused = verify_within(problem, &altered, budget);
+            assert_eq!(refused, Err(Refusal::OutOfTime { node: 0 }));
         });
     }
 
