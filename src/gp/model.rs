@@ -430,7 +430,7 @@ mod tests {
             };
             let (one, three) = (fit(1), fit(3));
             assert_eq!(one.hyperparameters(), three.hyperparameters());
-            assert_eq!((one.weights, one.factor), (three.weights, three.factor));
+            assert_eq!((one.weights, one.quadratic.factor), (three.weights, three.quadratic.factor));
         }
         assert_eq!(sample(1, 1, 1, 1).domains.len(), 3);
     }

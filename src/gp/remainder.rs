@@ -9,6 +9,8 @@ use super::spectrum::Spectrum;
 /// Error of a deviation from which on it is worth its own formula, in units of the standardised targets: a tenth of what a certificate leaves between its claim and what
 /// the search proved.
 const WORTHWHILE: f64 = 1e-10;
+/// What the difference is off by as a rule, as a share of the prior variance; [`rounding`] is what it may be off by.
+const USUAL: f64 = 4.0 * f64::EPSILON;
 
 /// The remainder of the latent variance, where the difference could be wrong in digits that matter.
 ///
@@ -26,14 +28,13 @@ pub(super) fn remainder(
     let largest = scale * spectrum.eigenvalues.first()?;
     // No point is known better than one whose leaves hold all the data.
     let least = signal_variance * noise_variance / (noise_variance + largest);
-    let rounding = rounding(spectrum, scale, at);
-    if rounding <= 2.0 * least.sqrt() * WORTHWHILE {
+    if USUAL * signal_variance <= 2.0 * least.sqrt() * WORTHWHILE {
         return None;
     }
     let mut tree_variance = vec![0.0; n_leaves];
     z.forest_leaf.iter().for_each(|&leaf| tree_variance[leaf] = scale);
     let noise_shares = spectrum.eigenvalues.iter().map(|e| noise_variance / (scale * e)).collect();
-    Some(Remainder { noise_shares, tree_variance, constant: 0.0, rounding })
+    Some(Remainder { noise_shares, tree_variance, constant: 0.0, rounding: rounding(spectrum, scale, at) })
 }
 
 /// How far `s2 - |u|^2` may lie from the variance. The decomposition is exact for a Gram matrix that is off by some `eps` of its largest eigenvalue; with the weights
