@@ -88,7 +88,7 @@ def main():
     cases = []
     for noise in (0.01, 1e-6):
         cases.append((1e6, noise, [1], [stump(rng, [1], 1)], [[0], [0], [1], [1]], [0, 0, 0, 0], 10.0))
-    for k in range(200):
+    for k in range(120):
         signal = rng.choice([1.0, 0.05, 20.0, 1e6])
         noise = signal * 10.0 ** -rng.choice([3, 5, 7, 8, 9, 10, 11, 11.9])
         sizes = [rng.choice([1, 1, 2, 3]) for _ in range(rng.randint(1, 3))]

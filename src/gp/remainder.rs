@@ -9,6 +9,8 @@ use super::spectrum::Spectrum;
 /// Error of a deviation from which on it is worth its own formula, in units of the standardised targets: a tenth of what a certificate leaves between its claim and what
 /// the search proved.
 const WORTHWHILE: f64 = 1e-10;
+/// Noise, as a share of the signal variance, below which a deviation at the data has lost too many of its own digits, however small it is. The default settings allow none below 2.5e-5.
+const SMALL_NOISE: f64 = 1e-6;
 /// What the difference is off by as a rule, as a share of the prior variance; [`rounding`] is what it may be off by.
 const USUAL: f64 = 4.0 * f64::EPSILON;
 
@@ -28,7 +30,8 @@ pub(super) fn remainder(
     let largest = scale * spectrum.eigenvalues.first()?;
     // No point is known better than one whose leaves hold all the data.
     let least = signal_variance * noise_variance / (noise_variance + largest);
-    if USUAL * signal_variance <= 2.0 * least.sqrt() * WORTHWHILE {
+    let is_small = noise_variance < SMALL_NOISE * signal_variance;
+    if !is_small && USUAL * signal_variance <= 2.0 * least.sqrt() * WORTHWHILE {
         return None;
     }
     let mut tree_variance = vec![0.0; n_leaves];
