@@ -1,6 +1,6 @@
 //! Which model finds a good row of a laboratory table with the fewest measurements: presets against random choice, 10 seeds and more.
 //!
-//! `cargo run --release --example laboratory_tables -- [--seeds A..B] [--evaluations N] [--starts FILE]` reads the tables of the shared folder's `data/real` (others' data, not in
+//! `cargo run --release --example laboratory_tables -- [--seeds A..B] [--evaluations N] [--methods a,b] [--starts FILE]` reads the tables of the shared folder's `data/real` (others' data, not in
 //! this repository; says so and ends where they are not). Each row of a table is a candidate, its value known when it is asked for. Five random rows are known at
 //! first, the same for all methods of a seed; then each method picks row after row among those not known yet. Printed is, by table and method, the mean over seeds of the
 //! number of evaluations until a row of the best 1 % is known (the budget plus one where none was found), and the mean percentile of the best row known after 25
@@ -59,8 +59,11 @@ fn main() -> Result<(), Failure> {
     if let Some(path) = &options.starts {
         std::fs::write(path, starts(&tables, &options))?;
     }
+    let asked =
+        |m: &usize| options.methods.is_empty() || options.methods.iter().any(|name| name == METHODS[*m].0);
+    let methods: Vec<usize> = (0..METHODS.len()).filter(asked).collect();
     let cases: Vec<(usize, usize, u64)> = (0..tables.len())
-        .flat_map(|t| (0..METHODS.len()).map(move |m| (t, m)))
+        .flat_map(|t| methods.iter().map(move |&m| (t, m)))
         .flat_map(|(t, m)| options.seeds.clone().map(move |seed| (t, m, seed)))
         .collect();
     let scores: Vec<Score> = cases
@@ -69,7 +72,8 @@ fn main() -> Result<(), Failure> {
         .collect::<Result<_, _>>()?;
     println!("| method | {} | mean |", tables.iter().map(heading).collect::<Vec<_>>().join(" | "));
     println!("|---|{}---|", "---|".repeat(tables.len()));
-    for (m, (name, _)) in METHODS.iter().enumerate() {
+    for &m in &methods {
+        let name = METHODS[m].0;
         let mut cells = Vec::new();
         for t in 0..tables.len() {
             let of = |score: fn(&Score) -> f64| {
@@ -94,13 +98,15 @@ fn heading(table: &LabTable) -> String {
 struct Options {
     seeds: std::ops::Range<u64>,
     evaluations: usize,
+    /// All where empty.
+    methods: Vec<String>,
     starts: Option<String>,
 }
 
 impl Options {
     fn of(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
         // One seed keeps the check of the examples short.
-        let mut options = Self { seeds: 1..2, evaluations: 15, starts: None };
+        let mut options = Self { seeds: 1..2, evaluations: 15, methods: Vec::new(), starts: None };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} wants a value"));
             match argument.as_str() {
@@ -110,6 +116,7 @@ impl Options {
                     options.seeds = a.parse()?..b.parse()?;
                 }
                 "--evaluations" => options.evaluations = value()?.parse()?,
+                "--methods" => options.methods = value()?.split(',').map(str::to_owned).collect(),
                 "--starts" => options.starts = Some(value()?),
                 other => return Err(format!("unknown argument {other}").into()),
             }

@@ -139,7 +139,7 @@ fn problems_in_code_are_checked_like_files() {
     let cases: Vec<Case> = vec![
         ("variables", Problem::builder("p")),
         ("variables.x", one().variable(Variable::binary("x"))),
-        ("variables.n.bounds", one().variable(Variable::integer("n", 3, 3))),
+        ("variables.n.bounds", one().variable(Variable::integer("n", 4, 3))),
         ("variables.n.bounds[1]", one().variable(Variable::integer("n", 0, i64::MAX))),
         ("variables.y.bounds[0]", one().variable(Variable::continuous("y", f64::NAN, 1.0))),
         ("variables.\"a b\".levels", one().variable(Variable::categorical("a b", Vec::<String>::new()))),

@@ -10,14 +10,16 @@ mod model;
 mod plot;
 mod shell;
 mod study;
+mod wishes;
 
-pub(crate) use model::{ModelArgs, OptimizeArgs};
+pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs, VerifyArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotPredictionsArgs,
     PlotSurfaceArgs,
 };
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use study::{StudyCommand, StudyMergeArgs, StudyReportArgs, StudyRunArgs};
+pub(crate) use wishes::WishArgs;
 
 /// Bayesian optimisation over mixed variables with known constraints: every suggestion feasible, and honest about what is proved of it.
 #[derive(Debug, Parser)]
@@ -80,13 +82,15 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
     Optimize(OptimizeArgs),
+    /// Find the smallest change of a setting after which a trained model promises a target, with proof; or prove that none does.
+    Reach(ReachArgs),
     /// Compare methods on problems over many seeds: run, merge, report.
     Study {
         /// What to do with the study.
         #[command(subcommand)]
         command: StudyCommand,
     },
-    /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
+    /// Re-check a proof written by `solve --certificate` or `optimize --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
@@ -196,6 +200,12 @@ pub(crate) struct CheckArgs {
     /// Problem and history.
     #[command(flatten)]
     pub(crate) problem: ProblemArgs,
+    /// Seconds for the whole check [default: the problem's, else 100].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) time_limit: Option<f64>,
+    /// Largest number of nodes of each of its questions [default: the problem's, else 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) node_limit: Option<u64>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -203,7 +213,9 @@ pub(crate) struct CheckArgs {
 
 /// `leafgp suggest`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp suggest coating.toml -n 3 --append")]
+#[command(
+    after_help = "Examples: leafgp suggest coating.toml -n 3 --append\n          leafgp suggest coating.toml --fix temperature=95 --fix solvent=water\n          leafgp suggest screen.toml -n 8 --among catalysts.csv --same temperature"
+)]
 pub(crate) struct SuggestArgs {
     /// Problem and history.
     #[command(flatten)]
@@ -211,6 +223,9 @@ pub(crate) struct SuggestArgs {
     /// Number of experiments to suggest.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub(crate) n: usize,
+    /// What they must be like.
+    #[command(flatten)]
+    pub(crate) wishes: WishArgs,
     /// Add the suggestions to the history as pending experiments.
     #[arg(long)]
     pub(crate) append: bool,
@@ -417,27 +432,6 @@ pub(crate) struct SolveArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
-}
-
-/// `leafgp verify`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp verify instance.json proof")]
-pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON).
-    #[arg(value_name = "INSTANCE.json")]
-    pub(crate) instance: PathBuf,
-    /// The proof.
-    #[arg(value_name = "CERTIFICATE")]
-    pub(crate) certificate: PathBuf,
-    /// Seconds after which the check is given up, the proof neither accepted nor wrong [default: none].
-    #[arg(long, value_name = "S", value_parser = positive)]
-    pub(crate) time_limit: Option<f64>,
-    /// Write what the proof stands on (docs/certificate-format.md), for a second verifier such as peers/verify.py.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) statement: Option<PathBuf>,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 fn preset_words() -> impl TypedValueParser<Value = Preset> {

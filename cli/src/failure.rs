@@ -70,10 +70,16 @@ impl From<leafgp::history::HistoryError> for Failure {
 impl From<leafgp::engine::EngineError> for Failure {
     /// No answer where the search ran and found none; bad input otherwise.
     fn from(error: leafgp::engine::EngineError) -> Self {
-        use leafgp::engine::EngineError::{FailuresInARow, Infeasible, NoIncumbent, SpaceExhausted};
+        use leafgp::engine::EngineError::{
+            ExhaustedWith, FailuresInARow, Infeasible, NoCandidate, NoIncumbent, SpaceExhausted,
+        };
         match error {
             FailuresInARow { .. } => Self::NoAnswer(format!("{error}; --keep-going goes on whatever fails")),
-            Infeasible { .. } | NoIncumbent { .. } | SpaceExhausted => Self::NoAnswer(error.to_string()),
+            Infeasible { .. }
+            | NoIncumbent { .. }
+            | SpaceExhausted
+            | ExhaustedWith { .. }
+            | NoCandidate { .. } => Self::NoAnswer(error.to_string()),
             _ => Self::input(error),
         }
     }

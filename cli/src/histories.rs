@@ -55,10 +55,7 @@ fn from_stdin(problem: &Problem) -> Result<History, Failure> {
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|e| Failure::Input(format!("-: standard input cannot be read: {e}")))?;
     let history = History::from_bytes(&bytes, problem);
-    history.map_err(|mut e: HistoryError| {
-        e.file = Some(PathBuf::from("-"));
-        Failure::input(e)
-    })
+    history.map_err(|e: HistoryError| Failure::input(e.in_file("-")))
 }
 
 impl HistoryArgs {

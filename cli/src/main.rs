@@ -15,12 +15,15 @@ mod inputs;
 mod interrupt;
 mod ledger;
 mod model;
+mod model_space;
 mod optimize;
+mod optimize_problem;
 mod output;
 mod plot;
 mod predict;
 mod predict_model;
 mod progress;
+mod reach;
 mod report;
 mod run;
 mod shell;
@@ -31,11 +34,13 @@ mod suggest;
 mod tell;
 mod text_table;
 mod verify;
+mod wishes;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use leafgp::problem::reading::nearest;
 
 use args::{Arguments, Command};
 use failure::Failure;
@@ -75,7 +80,8 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
-        Command::Verify(args) => verify::command(args, &mut output),
+        Command::Reach(args) => reach::command(args, &arguments.common, &mut output),
+        Command::Verify(args) => verify::command(args, &arguments.common, &mut output),
         Command::Completions(args) => shell::completions(args, &mut output),
         Command::Man(args) => shell::man(args, &mut output),
     };
@@ -112,10 +118,29 @@ const MEANT: [(&[&str], &str); 8] = [
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand).cloned().as_ref())
-        && let Some((_, command)) = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()))
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
     {
-        eprintln!("\n`leafgp {command}` does that.");
+        let is_suggested = error.get(ContextKind::SuggestedSubcommand).is_some();
+        if let Some(advice) = meant(word, is_suggested) {
+            eprintln!("\n{advice}");
+        }
     }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}
+
+/// What to say of a word that is no command, when something can be meant by it.
+fn meant(word: &str, is_suggested: bool) -> Option<String> {
+    let command =
+        |word: &str| MEANT.iter().find(|(words, _)| words.contains(&word)).map(|(_, command)| command);
+    if let Some(command) = command(word) {
+        return Some(format!("`leafgp {command}` does that."));
+    }
+    if word.ends_with(".toml") {
+        return Some(format!("The command comes first, for instance `leafgp suggest {word}`."));
+    }
+    if is_suggested {
+        return None;
+    }
+    let near = nearest(word, MEANT.iter().flat_map(|(words, _)| words.iter().copied()))?;
+    Some(format!("`leafgp {}` does that, if you mean {near:?}.", command(near)?))
 }

@@ -13,8 +13,9 @@ use super::inputs::read_problem;
 use super::output::Output;
 use super::predict_model;
 use super::text_table::{short, text_table};
+use super::wishes::read_points;
 use leafgp::engine::{EngineError, Optimizer, Prediction};
-use leafgp::history::{History, Judgement, judge, quoted};
+use leafgp::history::{Judgement, judge, quoted};
 use leafgp::problem::{Problem, format_number};
 
 /// A point and what is known of it.
@@ -61,14 +62,6 @@ pub(super) fn command(args: &PredictArgs, common: &Common, output: &mut Output) 
     Ok(Status::Done)
 }
 
-fn read_points(path: &std::path::Path, problem: &Problem) -> Result<History, Failure> {
-    let bytes = leafgp::file::read_whole(path).map_err(|e| Failure::file(path, e))?;
-    History::points_from_bytes(&bytes, problem).map_err(|mut e| {
-        e.file = Some(path.to_owned());
-        Failure::input(e)
-    })
-}
-
 /// What keeps the point from being feasible, judged like a row of the history.
 fn broken_rules(problem: &Problem, point: &[f64]) -> Vec<(String, f64)> {
     // A point that is planned must be on the grid; a measured one may lie beside it. Rules are told even where a variable is out of its bounds.
@@ -96,7 +89,7 @@ fn broken_text(broken: &[(String, f64)]) -> String {
 }
 
 fn table(problem: &Problem, lines: &[Line]) -> String {
-    let name = &problem.objective().name;
+    let name = problem.objective().modelled_name();
     let (mean, std) = (format!("{name} predicted"), "deviation");
     let mut header: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
     header.extend([mean.as_str(), std, "feasible", "broken"]);

@@ -170,7 +170,7 @@ fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> R
                     let kind = match step.suggestion.method() {
                         _ if step.suggestion.is_planned() => "pending row",
                         Method::SmoothSearch => "local search",
-                        Method::Design | Method::Cell => "first design",
+                        Method::Design | Method::Cell | Method::Listed => "first design",
                     };
                     cells.extend([kind.into(), "-".into(), "-".into()]);
                 }

@@ -45,7 +45,7 @@ pub(super) fn command(
     Ok(super::Status::Done)
 }
 
-/// A result, and what was predicted of it.
+/// A result, of a target its distance from it, and what was predicted of it.
 pub(super) struct Kept {
     /// Number of the experiment, from 1.
     pub(super) row: usize,
@@ -84,7 +84,8 @@ fn kept_promises(
     });
     let found = forecast_of_rows(problem, history, &forecasts);
     let kept = history.rows.iter().zip(found).enumerate().filter_map(|(i, (row, forecast))| {
-        Some(Kept { row: i + 1, value: row.value()?, forecast: forecast?.clone() })
+        let value = problem.objective().goal.modelled(row.value()?);
+        Some(Kept { row: i + 1, value, forecast: forecast?.clone() })
     });
     kept.collect()
 }
@@ -103,7 +104,7 @@ fn write_kept(problem: &Problem, promises: &[Kept], output: &mut Output) -> Resu
         promises.len()
     )?;
     for promise in missed.iter().rev().take(SHOWN) {
-        let better = problem.objective().goal.is_better(promise.value, promise.forecast.mean);
+        let better = problem.objective().goal.of_modelled().is_better(promise.value, promise.forecast.mean);
         writeln!(
             output,
             "{} than predicted: row {}: {}, predicted {} +- {}",

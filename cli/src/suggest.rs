@@ -15,9 +15,10 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
+use super::wishes::Wishes;
 use leafgp::engine::{
-    Context, EngineError, Optimizer, Promise, Suggestion, TargetScale, TrainingSet, cross_validation,
-    interrupted as is_raised, rounded_outward,
+    Answer, Context, EngineError, Listed, Optimizer, Promise, Suggestion, TargetScale, TrainingSet,
+    cross_validation, interrupted as is_raised, rounded_outward,
 };
 use leafgp::history::{Best, Forecast, HistoryFile, Outcome, csv_text};
 use leafgp::problem::{Goal, Problem};
@@ -34,6 +35,7 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
         args.problem.history.check_writable()?;
         file.check_writable(&problem)?;
     }
+    let wishes = args.wishes.read(&problem)?;
     let interrupt = interrupt::flag();
     let context = |meter: &Meter, scale: TargetScale| Context {
         interrupt: Some(interrupt.clone()),
@@ -43,45 +45,56 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
 
     let mut history = read_history(&file, &problem, output)?;
     args.problem.history.check_bounds(&file, &problem, &history)?;
-    let (optimizer, suggestions, interrupted) = loop {
+    let (optimizer, answer, interrupted) = loop {
         let optimizer = Optimizer::with_history(problem.clone(), &history)?;
         let meter = Meter::spinner(output);
         let scale = TrainingSet::new(&problem, optimizer.observations())?.scale;
-        let suggestions = optimizer.ask_many(args.n, &context(&meter, scale));
+        let answer = optimizer.ask_for(&wishes.request, args.n, &context(&meter, scale));
         drop(meter);
         let interrupted = is_raised(Some(&interrupt));
-        let suggestions = match suggestions {
+        let answer = match answer {
             Err(error) if interrupted => return Err(Failure::Interrupted(format!("interrupted: {error}"))),
-            suggestions => suggestions?,
+            answer => answer?,
         };
         if args.append && !interrupted {
-            let rows: Vec<_> = suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
+            let rows: Vec<_> =
+                answer.suggestions.iter().map(|s| (s.point.clone(), Outcome::Pending)).collect();
             if file.append_after(&problem, history.rows.len(), &rows)?.is_none() {
                 // Somebody added rows meanwhile: what is suggested must know of them.
                 history = file.read(&problem)?;
                 continue;
             }
         }
-        break (optimizer, suggestions, interrupted);
+        break (optimizer, answer, interrupted);
     };
     if let Some(path) = &args.export_instance {
-        export_instance(&optimizer, path)?;
+        export_instance(&optimizer, &wishes, path)?;
     }
 
     let mut warnings = history.warnings.clone();
-    for suggestion in &suggestions {
-        warnings.extend(suggestion.note.clone());
+    warnings.extend(wishes.report(&answer, output));
+    if let Some(fixed) = wishes.fixed_text(&problem) {
+        output.note(&format!("only with {fixed}; what is proved is proved for that"));
     }
-    for warning in &warnings[history.warnings.len()..] {
-        output.note(warning);
+    let Answer { suggestions, fewer_because, .. } = answer;
+    for note in suggestions.iter().filter_map(|suggestion| suggestion.note.as_ref()) {
+        output.note(note);
+        warnings.push(note.clone());
     }
     let fewer = suggestions.len() < args.n && !interrupted;
     if fewer {
-        let warning = format!(
-            "only {} of {} experiments: every other feasible point is taken",
-            suggestions.len(),
-            args.n
-        );
+        let why = match fewer_because {
+            Some(EngineError::SpaceExhausted) => "every other feasible point is taken".to_owned(),
+            None => "no further point was found".to_owned(),
+            Some(EngineError::ExhaustedWith { with }) => {
+                format!("every other feasible point with {with} is taken")
+            }
+            Some(EngineError::NoIncumbent { reason }) => {
+                format!("no further point was found within the limits: {reason}")
+            }
+            Some(error) => error.to_string(),
+        };
+        let warning = format!("only {} of {} experiments: {why}", suggestions.len(), args.n);
         output.warning(&warning);
         warnings.push(warning);
     }
@@ -210,6 +223,9 @@ fn write_text(
         if suggestions.len() > 1 {
             writeln!(output, "suggestion {}", number + 1)?;
         }
+        if let Some(listed) = suggestion.listed {
+            writeln!(output, "candidate {}", listed.index + 1)?;
+        }
         let rows: Vec<Vec<String>> = problem
             .variables()
             .iter()
@@ -254,8 +270,12 @@ pub(super) fn what_is_known(problem: &Problem, suggestion: &Suggestion, scale: T
     let Some(prediction) = suggestion.prediction() else {
         return suggestion.note.clone().unwrap_or_else(|| "space-filling point".to_owned());
     };
-    let (name, mean, std) = (&problem.objective().name, short(prediction.mean), short(prediction.std));
+    let (name, mean, std) =
+        (problem.objective().modelled_name(), short(prediction.mean), short(prediction.std));
     let predicted = format!("predicted {name} {mean} +- {std}");
+    if let Some(Listed { n_open, score: Some(score), .. }) = suggestion.listed {
+        return format!("{predicted}; {} of {n_open} candidates, each evaluated: none is better", score.by);
+    }
     let by = suggestion.chosen.map_or("", |chosen| chosen.acquisition_name());
     match &suggestion.proof {
         Some(proof) => {
@@ -289,13 +309,13 @@ pub(super) fn what_is_known(problem: &Problem, suggestion: &Suggestion, scale: T
 }
 
 /// Writes the acquisition problem of the next suggestion.
-fn export_instance(optimizer: &Optimizer, path: &std::path::Path) -> Result<(), Failure> {
-    let surrogate = match optimizer.surrogate() {
+fn export_instance(optimizer: &Optimizer, wishes: &Wishes, path: &std::path::Path) -> Result<(), Failure> {
+    let instance = match optimizer.instance_for(&wishes.request) {
         Err(EngineError::NoMeasuredRow) => {
             let message = format!("{}: there is no instance without measured rows", path.display());
             return Err(Failure::Input(message));
         }
-        surrogate => surrogate?,
+        instance => instance?,
     };
-    surrogate.instance().write(path).map_err(Failure::input)
+    instance.write(path).map_err(Failure::input)
 }

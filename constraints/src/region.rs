@@ -81,6 +81,30 @@ impl Region {
         Self(domains.iter().map(Range::full).collect())
     }
 
+    /// What both boxes hold. A category's levels must be counted alike.
+    ///
+    /// ```
+    /// use leafgp_constraints::{Range, Region};
+    ///
+    /// let interval = |lower, upper| Region(vec![Range::Interval { lower, upper }]);
+    /// assert_eq!(interval(0.0, 2.0).within(&interval(1.0, 3.0)), interval(1.0, 2.0));
+    /// ```
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let both = |(a, b): (&Range, &Range)| match (a, b) {
+            (Range::Interval { lower, upper }, Range::Interval { lower: least, upper: most }) => {
+                Range::Interval { lower: lower.max(*least), upper: upper.min(*most) }
+            }
+            (Range::Levels(levels), Range::Levels(others)) => {
+                let mut levels = levels.clone();
+                levels.intersect_with(others);
+                Range::Levels(levels)
+            }
+            _ => a.clone(),
+        };
+        Self(self.0.iter().zip(&other.0).map(both).collect())
+    }
+
     /// True when every coordinate lies in its range.
     pub fn contains(&self, x: &[f64]) -> bool {
         self.0.len() == x.len() && self.0.iter().zip(x).all(|(range, &v)| range.contains(v))

@@ -89,6 +89,11 @@ impl Ensemble {
         &self.trees
     }
 
+    /// Whether the library computes in f64.
+    pub(crate) fn is_double(&self) -> bool {
+        self.arithmetic == Arithmetic::Double
+    }
+
     pub(crate) fn base(&self) -> f64 {
         self.base
     }

@@ -6,9 +6,10 @@ use rand::rngs::ChaCha8Rng;
 use super::Optimizer;
 use super::choose::Turn;
 use super::error::EngineError;
+use super::models::Models;
 use super::random::{Purpose, stream};
-use super::smooth_surrogate::SmoothSurrogate;
-use super::surrogate::{Prediction, Surrogate};
+use super::suggestion::Score;
+use super::surrogate::Prediction;
 use super::training::TrainingSet;
 use crate::problem::{Preset, ValueError};
 
@@ -47,41 +48,59 @@ impl Optimizer {
             let index = rng.random_range(0..candidates.len());
             return Ok(Choice { index, prediction: None, acquisition: None });
         }
-        let turn = Turn::new(settings, rows.len());
-        let by_smooth = |of: &[usize], rng: &mut ChaCha8Rng| {
-            let smooth = SmoothSurrogate::fit(&self.problem, &training)?;
-            let value = |&index: &usize| (index, smooth.value(&candidates[index], turn.acquisition));
-            let best = smallest(of.iter().map(value), rng);
-            let (index, value) = best.ok_or(EngineError::SpaceExhausted)?;
-            Ok::<_, EngineError>((index, value, smooth.predict(&candidates[index])?))
-        };
-        let is_paper = settings.preset == Preset::Paper;
-        if !is_paper && !turn.in_cell {
-            let all: Vec<usize> = (0..candidates.len()).collect();
-            let (index, value, prediction) = by_smooth(&all, &mut rng)?;
-            return Ok(Choice { index, prediction: Some(prediction), acquisition: Some(value) });
-        }
-        let surrogate = Surrogate::fit(&self.problem, training.clone())?;
-        let limit = surrogate.agreement_limit();
-        let forest = &surrogate.trees().forest;
-        let mut values = Vec::new();
-        for (index, candidate) in candidates.iter().enumerate() {
-            if limit.as_ref().is_none_or(|limit| limit.allows(forest, candidate)) {
-                values.push((index, surrogate.evaluate(candidate)?.value));
-            }
-        }
-        let best = smallest(values.iter().copied(), &mut rng);
-        let (index, acquisition) = best.ok_or(EngineError::SpaceExhausted)?;
-        let (index, prediction) = if is_paper {
-            (index, surrogate.predict(&candidates[index])?)
-        } else {
-            let equals = values.iter().filter(|(_, value)| *value == acquisition);
-            let equals: Vec<usize> = equals.map(|(index, _)| *index).collect();
-            let (index, _, prediction) = by_smooth(&equals, &mut rng)?;
-            (index, prediction)
-        };
-        Ok(Choice { index, prediction: Some(prediction), acquisition: Some(acquisition) })
+        let all: Vec<usize> = (0..candidates.len()).collect();
+        let mut models = Models::new(&self.problem);
+        let (index, score) = best_of(&mut models, &training, rows.len(), candidates, &all, &mut rng)?
+            .ok_or(EngineError::SpaceExhausted)?;
+        Ok(Choice { index, prediction: Some(score.prediction), acquisition: Some(score.acquisition) })
     }
+}
+
+/// The best of the candidates with an index in `of` by the preset's acquisition, after `n_rows` rows; `None` for an empty list, or when the agreement limit forbids all of it.
+pub(super) fn best_of(
+    models: &mut Models<'_>,
+    training: &TrainingSet,
+    n_rows: usize,
+    candidates: &[Vec<f64>],
+    of: &[usize],
+    rng: &mut ChaCha8Rng,
+) -> Result<Option<(usize, Score)>, EngineError> {
+    let Models { problem, trees, smooth } = models;
+    let settings = problem.settings();
+    let turn = Turn::new(settings, n_rows);
+    let mut by_smooth = |of: &[usize], rng: &mut ChaCha8Rng| {
+        let smooth = smooth.fitted(problem, training)?;
+        let value = |&index: &usize| (index, smooth.value(&candidates[index], turn.acquisition));
+        let Some((index, acquisition)) = smallest(of.iter().map(value), rng) else { return Ok(None) };
+        let prediction = smooth.predict(&candidates[index])?;
+        Ok::<_, EngineError>(Some((index, Score { prediction, acquisition, by: turn.acquisition.name() })))
+    };
+    let is_paper = settings.preset == Preset::Paper;
+    if !is_paper && !turn.in_cell {
+        return by_smooth(of, rng);
+    }
+    let surrogate = trees.fitted(problem, training.clone())?;
+    let limit = surrogate.agreement_limit();
+    let forest = &surrogate.trees().forest;
+    let mut values = Vec::new();
+    for &index in of {
+        let candidate = &candidates[index];
+        if limit.as_ref().is_none_or(|limit| limit.allows(forest, candidate)) {
+            values.push((index, surrogate.evaluate(candidate)?.value));
+        }
+    }
+    let Some((index, acquisition)) = smallest(values.iter().copied(), rng) else { return Ok(None) };
+    let (index, prediction) = if is_paper {
+        (index, surrogate.predict(&candidates[index])?)
+    } else {
+        let equals = values.iter().filter(|(_, value)| *value == acquisition);
+        let equals: Vec<usize> = equals.map(|(index, _)| *index).collect();
+        match by_smooth(&equals, rng)? {
+            Some((index, score)) => (index, score.prediction),
+            None => return Ok(None),
+        }
+    };
+    Ok(Some((index, Score { prediction, acquisition, by: "the trees' lower bound" })))
 }
 
 /// The candidate with the smallest value, equals at random; `None` without any below infinity.

@@ -2,21 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use leafgp_solver::Region;
 use leafgp_solver::constraints::{Decision, Limits};
+use rand::{Rng, RngExt};
 
 use crate::history::{History, Outcome, Row};
 use crate::problem::{Preset, Problem};
 
+use super::candidates::Candidates;
 use super::centre::shorten_point;
 use super::choose::{Turn, choose_freely, choose_in_cell, tree_excess};
 use super::context::Context;
 use super::error::EngineError;
+use super::models::Models;
 use super::propose::{Step, propose};
 use super::random::{Purpose, stream};
-use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::Suggestion;
-use super::surrogate::Surrogate;
 use super::taken::Taken;
 use super::training::TrainingSet;
 
@@ -26,27 +26,52 @@ const FIRST_NODES: usize = 2_000;
 /// Experiments suggested one after the other, each one pending for those after it. A model is fitted when the first of them needs it, and only conditioned on the
 /// pending points of the others: no value is measured in between.
 pub(super) struct Batch<'a> {
-    problem: &'a Problem,
     history: History,
-    surrogate: Option<Surrogate>,
-    smooth: Option<SmoothSurrogate>,
+    models: Models<'a>,
     context: &'a Context,
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(problem: &'a Problem, history: &History, context: &'a Context) -> Self {
-        Self { problem, history: history.clone(), surrogate: None, smooth: None, context }
+    pub(super) fn new(problem: &'a Problem, history: History, context: &'a Context) -> Self {
+        Self { history, models: Models::new(problem), context }
+    }
+
+    /// The history with the points planned so far.
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// [`Batch::history`], kept.
+    pub(super) fn into_history(self) -> History {
+        self.history
     }
 
     /// Counts a point as pending from now on.
     pub(super) fn plan(&mut self, point: &[f64]) -> Result<(), EngineError> {
-        Ok(self.history.push(self.problem, point, Outcome::Pending)?)
+        Ok(self.history.push(self.models.problem, point, Outcome::Pending)?)
+    }
+
+    /// The next experiment out of a list: the best of those that are allowed and not taken.
+    pub(super) fn ask_listed(&mut self, candidates: &Candidates) -> Result<Suggestion, EngineError> {
+        let problem = self.models.problem;
+        let rows = &self.history.rows;
+        let taken = Taken::new(problem, rows);
+        let training = TrainingSet::new(problem, rows)?;
+        let open = candidates.open(&taken)?;
+        let listed = match too_little_data(problem, rows.len(), &training) {
+            Some(reason) => {
+                let existing: Vec<&[f64]> = rows.iter().map(|row| row.point.as_slice()).collect();
+                candidates.farthest(problem, &open, &existing, reason)
+            }
+            None => candidates.best(&mut self.models, &training, rows.len(), &open)?,
+        };
+        Ok(listed)
     }
 
     /// The next experiment: what the preset's models propose; a space-filling point while there is too little data for them, or when they find no new one; whatever
     /// new point there is when that finds none either.
     pub(super) fn ask(&mut self) -> Result<Suggestion, EngineError> {
-        let (problem, rows) = (self.problem, self.history.rows.clone());
+        let (problem, rows) = (self.models.problem, self.history.rows.clone());
         let limits = limits(problem, self.context);
         let taken = Taken::new(problem, &rows);
         let training = TrainingSet::new(problem, &rows)?;
@@ -90,7 +115,7 @@ impl<'a> Batch<'a> {
         design: &dyn Fn(String) -> Result<Option<Suggestion>, EngineError>,
     ) -> Result<Option<Suggestion>, EngineError> {
         let n_measured = training.y.len();
-        let surrogate = fitted_trees(&mut self.surrogate, self.problem, training)?;
+        let surrogate = self.models.trees.fitted(self.models.problem, training)?;
         if !surrogate.has_splits() {
             let reason = format!("no tree has a split yet ({n_measured} measured rows)");
             if let Some(suggestion) = design(reason)? {
@@ -106,14 +131,15 @@ impl<'a> Batch<'a> {
         training: &TrainingSet,
         step: &Step<'_>,
     ) -> Result<Option<Suggestion>, EngineError> {
-        let (problem, settings) = (self.problem, self.problem.settings());
+        let Models { problem, trees, smooth } = &mut self.models;
+        let settings = problem.settings();
         let turn = Turn::new(settings, step.n_rows);
-        let smooth = fitted_smooth(&mut self.smooth, problem, training)?;
+        let smooth = smooth.fitted(problem, training)?;
         // What the settings promise of every suggestion, only cells keep.
         let mut free = settings.preset != Preset::Proven && settings.max_agreement.is_none();
         let mut note = None;
         if turn.in_cell {
-            let surrogate = fitted_trees(&mut self.surrogate, problem, training.clone())?;
+            let surrogate = trees.fitted(problem, training.clone())?;
             if surrogate.has_splits() {
                 match choose_in_cell(smooth, surrogate, turn.acquisition, step) {
                     Ok(Some(suggestion)) => return Ok(Some(suggestion)),
@@ -132,45 +158,19 @@ impl<'a> Batch<'a> {
         if free && let Some(mut suggestion) = choose_freely(smooth, training, turn.acquisition, step) {
             suggestion.note = note;
             if let (true, Some(chosen)) = (self.context.tree_excess, &mut suggestion.chosen) {
-                let surrogate = fitted_trees(&mut self.surrogate, problem, training.clone())?;
+                let surrogate = trees.fitted(problem, training.clone())?;
                 if surrogate.has_splits() {
                     chosen.tree_excess = tree_excess(surrogate, &suggestion.point, step);
                 }
             }
             return Ok(Some(suggestion));
         }
-        match propose(fitted_trees(&mut self.surrogate, problem, training.clone())?, step) {
+        match propose(trees.fitted(problem, training.clone())?, step) {
             // There is still the design.
             Err(EngineError::NoIncumbent { .. }) => Ok(None),
             proposed => proposed,
         }
     }
-}
-
-/// The trees' model of a batch, with the pending points of this moment.
-fn fitted_trees<'s>(
-    slot: &'s mut Option<Surrogate>,
-    problem: &Problem,
-    training: TrainingSet,
-) -> Result<&'s Surrogate, EngineError> {
-    let surrogate = match slot.take() {
-        Some(surrogate) => surrogate.with_pending(training.pending)?,
-        None => Surrogate::fit(problem, training)?,
-    };
-    Ok(slot.insert(surrogate))
-}
-
-/// The same of the smooth process.
-fn fitted_smooth<'s>(
-    slot: &'s mut Option<SmoothSurrogate>,
-    problem: &Problem,
-    training: &TrainingSet,
-) -> Result<&'s SmoothSurrogate, EngineError> {
-    let smooth = match slot.take() {
-        Some(smooth) => smooth.with_pending(&training.pending)?,
-        None => SmoothSurrogate::fit(problem, training)?,
-    };
-    Ok(slot.insert(smooth))
 }
 
 /// Why a model makes no sense yet, if so.
@@ -197,17 +197,28 @@ fn design_point(
 ) -> Result<Option<Suggestion>, EngineError> {
     let existing: Vec<Vec<f64>> = rows.iter().map(|row| row.point.clone()).collect();
     // An infeasible set would keep the design busy for long.
-    let full = Region::full(problem.constraints().domains());
+    let full = problem.region();
     let first = problem.constraints().decide(&full, Limits { nodes: FIRST_NODES, ..limits.clone() });
     if first == Decision::Infeasible {
         return Err(infeasible(problem, limits));
     }
     let mut rng = stream(problem.settings().seed, Purpose::Design, existing.len());
-    let design = problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone());
+    let zeros = zeros_of_design(problem, &existing, &mut rng);
+    let mut draw = |problem: &Problem| {
+        problem.constraints().design(1, &existing, &problem.log_scale(), &mut rng, limits.clone())
+    };
+    let mut design = match zeros.is_empty() {
+        true => Vec::new(),
+        false => draw(&problem.with_fixed(&zeros)?),
+    };
+    if design.is_empty() {
+        design = draw(problem);
+    }
     let suggestion = |point: Vec<f64>| Suggestion {
         point,
         proof: None,
         chosen: None,
+        listed: None,
         note: Some(format!("space-filling point: {reason}")),
     };
     if let Some(point) = design.into_iter().next() {
@@ -235,18 +246,33 @@ fn design_point(
     }
 }
 
-/// A new point when there is one, whatever it is worth; where the settings allow repeats nothing is looked for.
-fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<Suggestion, EngineError> {
-    if problem.settings().repeats {
-        return Err(EngineError::SpaceExhausted);
+/// The semi-continuous variables that are 0 in the next point of a design, about half of them, those first that seldom were: an interval is drawn, a single value never.
+fn zeros_of_design(problem: &Problem, existing: &[Vec<f64>], rng: &mut impl Rng) -> Vec<(usize, f64)> {
+    let mut zeros = Vec::new();
+    for (i, variable) in problem.variables().iter().enumerate() {
+        if variable.or_zero.is_some() && problem.region().0[i].contains(0.0) {
+            let n_zero = existing.iter().filter(|x| x[i] == 0.0).count();
+            if rng.random_bool((1 + existing.len() - n_zero) as f64 / (2 + existing.len()) as f64) {
+                zeros.push((i, 0.0));
+            }
+        }
     }
+    zeros
+}
+
+/// A point that is not taken when there is one, whatever it is worth.
+fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<Suggestion, EngineError> {
     match taken.decide_new(limits) {
-        Decision::Feasible(point) => Ok(Suggestion {
-            point,
-            proof: None,
-            chosen: None,
-            note: Some("one of the last new points, found by looking between the others".to_owned()),
-        }),
+        Decision::Feasible(point) => {
+            let short = shorten_point(problem, point.clone());
+            Ok(Suggestion {
+                point: if taken.contains(&short) { point } else { short },
+                proof: None,
+                chosen: None,
+                listed: None,
+                note: Some("one of the last new points, found by looking between the others".to_owned()),
+            })
+        }
         Decision::Infeasible => Err(EngineError::SpaceExhausted),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
 
+use leafgp_solver::Region;
+
 use super::error::EngineError;
 use super::suggestion::Proof;
 use super::surrogate::Surrogate;
@@ -21,12 +23,15 @@ pub(super) struct Cells {
     options: SearchOptions,
     scale: TargetScale,
     noise: f64,
+    /// What may be suggested: cells are told, and given, within it.
+    region: Region,
     given: usize,
 }
 
 impl Cells {
     pub(super) fn new(statement: AcquisitionProblem, options: SearchOptions, surrogate: &Surrogate) -> Self {
-        Self { statement, options, scale: surrogate.scale(), noise: surrogate.noise(), given: 0 }
+        let (scale, noise) = (surrogate.scale(), surrogate.noise());
+        Self { statement, options, scale, noise, region: surrogate.problem().region(), given: 0 }
     }
 
     /// The optimal cell; when asked again, the optimal one of the others. `None` when it is proved that none is left, after [`MOST_CELLS`], and when the limits left no
@@ -42,7 +47,7 @@ impl Cells {
         if report.status == Status::Infeasible {
             return Ok(None);
         }
-        let Some(incumbent) = report.incumbent else {
+        let Some(mut incumbent) = report.incumbent else {
             if self.given > 0 {
                 return Ok(None);
             }
@@ -50,6 +55,7 @@ impl Cells {
             return Err(EngineError::NoIncumbent { reason });
         };
         self.given += 1;
+        incumbent.region = incumbent.region.within(&self.region);
         // All cells together have the time of one.
         let spent = Duration::from_secs_f64(report.seconds);
         self.options.time_limit =

@@ -4,7 +4,7 @@ use leafgp_solver::constraints::{Limits, Tolerance};
 use leafgp_solver::{Domain, Range, Region};
 use rand::{Rng, RngExt};
 
-use super::sample::{nearest_feasible, random_level, uniform};
+use super::sample::{nearest_feasible, part_of, random_level, uniform};
 use crate::Table;
 use crate::problem::{PointChoice, Problem, Scale};
 
@@ -76,7 +76,7 @@ fn distance(cell: &Region, a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The centre of a cell. Continuous: the midpoint, geometric on a log scale (Eq. 9). Integers, grids and lists: the allowed value nearest to the
-/// midpoint of the cell's allowed values, a tie is a coin. Categories: uniform among the cell's levels (Eq. 10).
+/// midpoint of the cell's allowed values, a tie is a coin. Categories: uniform among the cell's levels (Eq. 10). Semi-continuous: a coin between 0 and the middle of the rest.
 pub(super) fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Vec<f64> {
     let mut point = Vec::with_capacity(cell.0.len());
     for (variable, range) in problem.variables().iter().zip(&cell.0) {
@@ -84,7 +84,8 @@ pub(super) fn centre(problem: &Problem, cell: &Region, rng: &mut impl Rng) -> Ve
             Range::Levels(levels) => random_level(levels, rng),
             Range::Interval { lower, upper } => {
                 let domain = variable.domain();
-                match domain.within(*lower, *upper) {
+                let part = part_of(variable, *lower, *upper, rng);
+                match part.and_then(|(lower, upper)| domain.within(lower, upper)) {
                     None => *lower,
                     Some((first, last)) => interval_centre(&domain, variable.scale, first, last, rng),
                 }
@@ -112,9 +113,9 @@ fn interval_centre(domain: &Domain, scale: Scale, first: f64, last: f64, rng: &m
     }
 }
 
-/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of its range.
+/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of the room that it has.
 pub(super) fn shorten_point(problem: &Problem, point: Vec<f64>) -> Vec<f64> {
-    shorten(problem, &Region::full(problem.constraints().domains()), point)
+    shorten(problem, &problem.constraints().room(), point)
 }
 
 /// Rounds each continuous coordinate to the fewest decimals that stay within a thousandth of the cell and keep the point feasible.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use leafgp_solver::Region;
 use leafgp_solver::constraints::Limits;
+use leafgp_solver::{Range, Region};
 
 use super::cells::Cells;
 use super::centre::centre;
@@ -15,7 +15,7 @@ use super::suggestion::{Chosen, Suggestion};
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 use crate::acquisition::AcquisitionProblem;
-use crate::problem::{Preset, Settings};
+use crate::problem::{Preset, Problem, Settings};
 use crate::smooth::Acquisition;
 use crate::smooth::search::{SearchSpace, minimise};
 
@@ -25,6 +25,9 @@ const MIXED_EACH: usize = 4;
 /// A proven step of [`Preset::Mixed`] is one in four: it gets a second at least, and a hundredth of the time limit.
 const MIXED_LEAST: Duration = Duration::from_secs(1);
 const MIXED_SHARE: f64 = 0.01;
+
+/// Most parts of a region that are searched one by one because of semi-continuous variables.
+const MOST_PARTS: usize = 8;
 
 /// Most nodes of the search behind [`Chosen::tree_excess`]: its bound is a proof wherever it stops.
 const EXCESS_NODES: u64 = 500;
@@ -61,9 +64,9 @@ pub(super) fn choose_freely(
     acquisition: Acquisition,
     step: &Step<'_>,
 ) -> Option<Suggestion> {
-    let region = Region::full(smooth.problem().constraints().domains());
-    let (point, chosen) = choose(smooth, training, acquisition, &region, &[], step, step.limits)?;
-    Some(Suggestion { point, proof: None, chosen: Some(chosen), note: None })
+    let area = Area { region: &smooth.problem().region(), is_cell: false, starts: &[] };
+    let (point, chosen) = choose(smooth, training, acquisition, &area, step, step.limits)?;
+    Some(Suggestion { point, proof: None, chosen: Some(chosen), listed: None, note: None })
 }
 
 /// The smooth process's choice out of the trees' optimal cell; out of the next best one where it finds no new point. `None` when it found none in any of the cells that
@@ -89,11 +92,19 @@ pub(super) fn choose_in_cell(
     while let Some((incumbent, proof)) = cells.next()? {
         let starts = [centre(problem, &incumbent.region, &mut rng), incumbent.x.clone()];
         let limits = limits_of_centre(problem, step.limits);
-        let found = choose(smooth, training, acquisition, &incumbent.region, &starts, step, &limits);
+        let is_cell = incumbent.region != Region::full(problem.constraints().domains());
+        let area = Area { region: &incumbent.region, is_cell, starts: &starts };
+        let found = choose(smooth, training, acquisition, &area, step, &limits);
         let in_cell = |x: &[f64]| forest.active_leaves(x) == forest.active_leaves(&incumbent.x);
         if let Some((point, chosen)) = found.filter(|(point, _)| in_cell(point)) {
             let note = cells.note(&proof);
-            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: Some(chosen), note }));
+            return Ok(Some(Suggestion {
+                point,
+                proof: Some(proof),
+                chosen: Some(chosen),
+                listed: None,
+                note,
+            }));
         }
     }
     Ok(None)
@@ -125,28 +136,86 @@ pub(super) fn own_time(settings: &Settings) -> Duration {
     own.min(Duration::from_secs_f64(limit))
 }
 
+/// Where the smooth process chooses.
+struct Area<'a> {
+    region: &'a Region,
+    /// Whether it is a cell of the trees.
+    is_cell: bool,
+    starts: &'a [Vec<f64>],
+}
+
 fn choose(
     smooth: &SmoothSurrogate,
     training: &TrainingSet,
     acquisition: Acquisition,
-    region: &Region,
-    starts: &[Vec<f64>],
+    area: &Area<'_>,
     step: &Step<'_>,
     limits: &Limits,
 ) -> Option<(Vec<f64>, Chosen)> {
     let problem = smooth.problem();
     let best_rows = best_points(training);
-    let space = SearchSpace {
-        constraints: problem.constraints(),
-        region,
-        excluded: step.taken.points(),
-        best_rows: &best_rows,
-        starts,
-    };
     let mut rng = stream(problem.settings().seed, Purpose::Smooth, step.n_rows);
-    let found = minimise(smooth.process(), acquisition, &space, limits, &mut rng)?;
+    let mut search = |region: &Region| {
+        let space = SearchSpace {
+            constraints: problem.constraints(),
+            region,
+            is_cell: area.is_cell,
+            excluded: step.taken.points(),
+            best_rows: &best_rows,
+            starts: area.starts,
+        };
+        minimise(smooth.process(), acquisition, &space, limits, &mut rng)
+    };
+    let parts = parts_around_zero(problem, area.region, &best_rows, step.n_rows);
+    let found = parts
+        .iter()
+        .filter_map(&mut search)
+        .reduce(|best, next| if next.value < best.value { next } else { best });
+    // None of the parts looked at holds a feasible point: another one may.
+    let found = found.or_else(|| if parts.len() > 1 { search(area.region) } else { None })?;
     let prediction = smooth.prediction(&found.point);
     let chosen =
         Chosen { prediction, noise: smooth.noise(), acquisition, value: found.value, tree_excess: None };
     Some((found.point, chosen))
+}
+
+/// The parts of a region in which each semi-continuous variable is either 0 or within its interval: as in the best rows, and the best of them with single variables
+/// exchanged, in turns where there are many. Local searches do not find the way from one part to another. The region itself where there are no such variables.
+fn parts_around_zero(
+    problem: &Problem,
+    region: &Region,
+    best_rows: &[Vec<f64>],
+    n_rows: usize,
+) -> Vec<Region> {
+    let variables: Vec<usize> =
+        (0..region.0.len()).filter(|&i| problem.variables()[i].or_zero.is_some()).collect();
+    if variables.is_empty() {
+        return vec![region.clone()];
+    }
+    let is_zero = |x: &Vec<f64>| variables.iter().map(|&i| x[i] == 0.0).collect::<Vec<bool>>();
+    let mut patterns: Vec<Vec<bool>> = best_rows.iter().take(MOST_PARTS / 2).map(is_zero).collect();
+    if patterns.is_empty() {
+        patterns.push(vec![false; variables.len()]);
+    }
+    for k in 0..variables.len().min(MOST_PARTS) {
+        let mut pattern = patterns[0].clone();
+        let flipped = (n_rows + k) % variables.len();
+        pattern[flipped] = !pattern[flipped];
+        patterns.push(pattern);
+    }
+    let mut parts: Vec<Region> = Vec::new();
+    for pattern in patterns {
+        let mut part = region.clone();
+        for (&i, is_zero) in variables.iter().zip(pattern) {
+            let [lower, upper] =
+                if is_zero { [0.0, 0.0] } else { problem.variables()[i].or_zero.unwrap_or_default() };
+            if let Range::Interval { lower: least, upper: most } = &mut part.0[i] {
+                (*least, *most) = (least.max(lower), most.min(upper));
+            }
+        }
+        if !part.0.iter().any(Range::is_empty) && !parts.contains(&part) && parts.len() < MOST_PARTS {
+            parts.push(part);
+        }
+    }
+    if parts.is_empty() { vec![region.clone()] } else { parts }
 }

@@ -4,7 +4,7 @@ use leafgp_solver::search::SearchError;
 
 use crate::gbdt::GbdtError;
 use crate::gp::GpError;
-use crate::problem::ValueError;
+use crate::problem::{ProblemError, ValueError};
 use crate::smooth::SmoothError;
 
 /// Why the engine has no answer, or refused what it was told.
@@ -17,9 +17,27 @@ pub enum EngineError {
         /// Names of constraints that cannot hold together, none of them dispensable; empty when the set was not found within the limits.
         conflict: Vec<String>,
     },
-    /// No new point is left: proved, unless the settings allow repeats (then pending and failed experiments hold every cell, and no new point was found in them).
+    /// No new point is left: proved. Where the settings allow repeats, pending and failed experiments hold every feasible point.
     #[error("the space is exhausted: every feasible point already holds an experiment")]
     SpaceExhausted,
+    /// The same with what was asked for: values that are fixed.
+    #[error("the space is exhausted with {with}: every feasible point with it already holds an experiment")]
+    ExhaustedWith {
+        /// `temperature = 95, solvent = water`.
+        with: String,
+    },
+    /// None of the candidates is left: proved, for each was looked at.
+    #[error("no candidate is left: {reason}")]
+    NoCandidate {
+        /// How many there were, and what became of them.
+        reason: String,
+    },
+    /// What was asked for cannot be: a variable that does not exist, or a value that it cannot have.
+    #[error("{message}")]
+    BadRequest {
+        /// What is wrong and what was expected.
+        message: String,
+    },
     /// The limits ran out, or the user interrupted, before a point was found.
     #[error("no feasible point was found: {reason}")]
     NoIncumbent {
@@ -60,6 +78,9 @@ pub enum EngineError {
         /// Why the last one failed.
         reason: String,
     },
+    /// The problem could not be put as it was asked for.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
     /// The trees could not be fitted.
     #[error("trees: {0}")]
     Trees(#[from] GbdtError),

@@ -6,6 +6,7 @@
 mod agreement;
 mod among;
 mod ask;
+mod candidates;
 mod cells;
 mod centre;
 mod choose;
@@ -14,11 +15,13 @@ mod error;
 mod evaluate;
 mod held_out;
 mod model;
+mod models;
 mod permutation;
 mod promise;
 mod propose;
 mod quality;
 mod random;
+mod request;
 mod run;
 mod sample;
 mod smooth_surrogate;
@@ -28,12 +31,12 @@ mod taken;
 mod training;
 
 use crate::history::{Best, History, Outcome, Row};
+use crate::instance::Instance;
 use crate::problem::{Problem, ValueError};
-
-use ask::Batch;
 
 pub use agreement::MeanWithinAgreement;
 pub use among::Choice;
+pub use candidates::LeftOut;
 pub use context::{Context, interrupted};
 pub use error::EngineError;
 pub use evaluate::{Evaluate, Evaluation};
@@ -43,13 +46,14 @@ pub use permutation::permutation_importances;
 pub use promise::{Promise, rounded_outward};
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, cross_validation, model_quality,
-    objective_trees, trees_quality,
+    objective_trees, predictions_quality, trees_quality,
 };
 pub use random::{Purpose, stream};
+pub use request::{Answer, Request};
 pub use run::{Ended, Ledger, RunSettings, Step, planned, run};
 pub use sample::{nearest_feasible, uniform};
 pub use smooth_surrogate::SmoothSurrogate;
-pub use suggestion::{Chosen, Method, Proof, Suggestion};
+pub use suggestion::{Chosen, Listed, Method, Proof, Score, Suggestion};
 pub use surrogate::{Prediction, Surrogate};
 pub use training::{TargetScale, TrainingSet};
 
@@ -118,7 +122,7 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::ask`], and when it was interrupted before any point was found.
     pub fn ask_with(&self, context: &Context) -> Result<Suggestion, EngineError> {
-        Batch::new(&self.problem, &self.history, context).ask()
+        self.ask_many(1, context)?.pop().ok_or(EngineError::SpaceExhausted)
     }
 
     /// The next `n` experiments to run side by side: each suggestion counts as pending for the ones after it. The model is fitted once.
@@ -126,19 +130,24 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::ask`], when not even one can be suggested. When the space runs out later, fewer than `n` are returned.
     pub fn ask_many(&self, n: usize, context: &Context) -> Result<Vec<Suggestion>, EngineError> {
-        let mut batch = Batch::new(&self.problem, &self.history, context);
-        let mut suggestions = Vec::new();
-        for _ in 0..n {
-            match batch.ask() {
-                Ok(suggestion) => {
-                    batch.plan(&suggestion.point)?;
-                    suggestions.push(suggestion);
-                }
-                Err(error) if suggestions.is_empty() => return Err(error),
-                Err(_) => break,
-            }
-        }
-        Ok(suggestions)
+        Ok(self.ask_for(&Request::default(), n, context)?.suggestions)
+    }
+
+    /// [`Optimizer::ask_many`] with wishes: values that are fixed, points to choose from, variables with one value in all of them.
+    ///
+    /// # Errors
+    /// As [`Optimizer::ask_many`]; a variable that does not exist, or a value that it cannot have; a candidate that is no point. [`EngineError::Infeasible`] names what is
+    /// fixed among the constraints in conflict.
+    pub fn ask_for(&self, request: &Request, n: usize, context: &Context) -> Result<Answer, EngineError> {
+        request::ask_for(&self.problem, &self.history, request, n, context)
+    }
+
+    /// The trees' acquisition problem of a request as a file: what [`Optimizer::ask_for`] has them search, after the experiments told so far.
+    ///
+    /// # Errors
+    /// As [`Optimizer::ask_for`], and [`EngineError::NoMeasuredRow`].
+    pub fn instance_for(&self, request: &Request) -> Result<Instance, EngineError> {
+        request::instance(&self.problem, &self.history, request)
     }
 
     /// The model that chooses the points, of the experiments told so far.

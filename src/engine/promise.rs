@@ -44,7 +44,7 @@ const DIGITS: i32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Promise {
-    /// The bound, in the objective's units and direction; rounded to the side on which it stays one.
+    /// The bound, in the objective's units and direction (of a target, of the distance from it); rounded to the side on which it stays one.
     pub bound: f64,
     /// Weight of the deviation: the setting `kappa`.
     pub kappa: f64,
@@ -57,7 +57,7 @@ pub struct Promise {
 impl Promise {
     /// By how much the bound is better than the best value so far, in the objective's units; 0 when nothing better is promised, `None` without a best value.
     pub fn gain(&self) -> Option<f64> {
-        self.best.map(|best| (self.goal.sign() * (best - self.bound)).max(0.0))
+        self.best.map(|best| (self.goal.sign() * (self.goal.modelled(best) - self.bound)).max(0.0))
     }
 
     /// True when no feasible setting promises to be better than the best value so far by more than `gain` (at least 0).
@@ -67,15 +67,15 @@ impl Promise {
 
     /// The statement in a sentence, its bound rounded so that it stays true.
     pub fn sentence(&self) -> String {
-        let (more, sign) = match self.goal {
-            Goal::Maximize => ("more", '+'),
-            Goal::Minimize => ("less", '-'),
-        };
         let bound = rounded_outward(self.bound, self.goal);
-        let promised = format!(
-            "no feasible setting promises {more} than {bound} (mean {sign} {} deviations, proved)",
-            self.kappa
-        );
+        let promised = match self.goal {
+            Goal::Maximize => format!("no feasible setting promises more than {bound} (mean +"),
+            Goal::Minimize => format!("no feasible setting promises less than {bound} (mean -"),
+            Goal::Target(target) => {
+                format!("no feasible setting promises to be nearer to {target} than {bound} (mean distance -")
+            }
+        };
+        let promised = format!("{promised} {} deviations, proved)", self.kappa);
         match self.best {
             Some(best) => format!("{promised}; best so far {}", format_significant(best, DIGITS)),
             None => promised,
@@ -85,7 +85,8 @@ impl Promise {
 
 /// Few digits of a bound, on the side on which it stays a bound.
 pub fn rounded_outward(bound: f64, goal: Goal) -> String {
-    let is_bound = |text: &str| text.parse::<f64>().is_ok_and(|shown| !goal.is_better(bound, shown));
+    let sign = goal.sign();
+    let is_bound = |text: &str| text.parse::<f64>().is_ok_and(|shown| sign * shown <= sign * bound);
     let shown = format_significant(bound, DIGITS);
     if is_bound(&shown) {
         return shown;

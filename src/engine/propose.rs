@@ -51,7 +51,7 @@ pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<S
         let point = point_to_measure(surrogate, &incumbent, step);
         if problem.settings().repeats || !step.taken.contains(&point) {
             let note = cells.note(&proof);
-            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, note }));
+            return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, listed: None, note }));
         }
     }
     Ok(None)

@@ -126,24 +126,38 @@ pub fn objective_trees(problem: &Problem, rows: &[Row]) -> Result<Ensemble, Engi
 /// # Errors
 /// No measured row; trees over another number of variables.
 pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Result<TreesQuality, EngineError> {
-    let (x, y) = measured_rows(problem, rows)?;
     let refuse = |message: String| Err(EngineError::BadObservation { message });
-    if y.is_empty() {
-        return refuse("there is no measured row to compare with".into());
-    }
     if trees.n_features != problem.variables().len() {
         let (given, expected) = (trees.n_features, problem.variables().len());
         return refuse(format!("the model has {given} features; the problem has {expected} variables"));
     }
-    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
+    predictions_quality(problem, rows, |point| trees.predict(point), &trees.importances())
+}
+
+/// The same of any model: what it predicts at a point in variable order, and the importances of the variables.
+///
+/// # Errors
+/// No measured row.
+pub fn predictions_quality(
+    problem: &Problem,
+    rows: &[Row],
+    predict: impl Fn(&[f64]) -> f64,
+    of_variables: &Importances,
+) -> Result<TreesQuality, EngineError> {
+    let (x, y) = measured_rows(problem, rows)?;
+    if y.is_empty() {
+        let message = "there is no measured row to compare with".into();
+        return Err(EngineError::BadObservation { message });
+    }
+    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (predict(row) - value).powi(2)).sum();
     Ok(TreesQuality {
         n_rows: y.len(),
         rmse: (sum_sq / y.len() as f64).sqrt(),
-        importances: importances(problem, &trees.importances()),
+        importances: importances(problem, of_variables),
     })
 }
 
-/// Points and values of the measured rows, in the objective's units.
+/// Points and values of the measured rows, in the objective's units; of a target, the distances from it.
 fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), EngineError> {
     let mut x = Table::new(problem.variables().len());
     let mut y = Vec::new();
@@ -151,7 +165,7 @@ fn measured_rows(problem: &Problem, rows: &[Row]) -> Result<(Table, Vec<f64>), E
         if let Some(value) = row.value() {
             problem.check_point(&row.point).map_err(|e| EngineError::bad_row(index, &e))?;
             x.push(&row.point);
-            y.push(value);
+            y.push(problem.objective().goal.modelled(value));
         }
     }
     Ok((x, y))
@@ -180,7 +194,7 @@ fn cross_validate(
         let surrogate = Surrogate::of(problem, &known)?;
         let smooth = if has_smooth { Some(SmoothSurrogate::of(problem, &known)?) } else { None };
         for (_, (index, row)) in of(true) {
-            let Some(value) = row.value() else { continue };
+            let Some(value) = row.value().map(|y| problem.objective().goal.modelled(y)) else { continue };
             trees_sq += (surrogate.scale().mean(surrogate.trees().predict(&row.point)) - value).powi(2);
             let held_out = |Prediction { mean, std }, noise: f64| HeldOut {
                 row: *index,

@@ -24,12 +24,25 @@ pub(super) fn random_level(levels: &LevelSet, rng: &mut impl Rng) -> f64 {
     levels.iter().nth(rng.random_range(0..n)).unwrap_or(0) as f64
 }
 
+/// Of an interval, the part of a semi-continuous variable: 0 or what is within its bounds, a coin where both are there; the interval itself for other variables.
+/// `None` when there is neither.
+pub(super) fn part_of(variable: &Variable, lower: f64, upper: f64, rng: &mut impl Rng) -> Option<(f64, f64)> {
+    let Some([least, most]) = variable.or_zero else { return Some((lower, upper)) };
+    let zero = (lower <= 0.0 && upper >= 0.0).then_some((0.0, 0.0));
+    let within = Some((lower.max(least), upper.min(most))).filter(|(lower, upper)| lower <= upper);
+    match (zero, within) {
+        (Some(zero), Some(within)) => Some(if rng.random_bool(0.5) { zero } else { within }),
+        (zero, within) => zero.or(within),
+    }
+}
+
 fn value(variable: &Variable, range: &Range, rng: &mut impl Rng) -> f64 {
     let (lower, upper) = match range {
         Range::Levels(levels) => return random_level(levels, rng),
         Range::Interval { lower, upper } => (*lower, *upper),
     };
     let domain = variable.domain();
+    let Some((lower, upper)) = part_of(variable, lower, upper, rng) else { return lower };
     let Some((first, last)) = domain.within(lower, upper) else { return lower };
     if variable.scale == Scale::Log {
         let drawn = (first.ln() + rng.random::<f64>() * (last.ln() - first.ln())).exp();

@@ -22,6 +22,8 @@ pub struct Suggestion {
     pub proof: Option<Proof>,
     /// What the smooth process says of it; `None` where it did not choose the point.
     pub chosen: Option<Chosen>,
+    /// Where it stands in the list that it was chosen from, and why; `None` where there was no list.
+    pub listed: Option<Listed>,
     /// Why this kind of suggestion was made, when it is not the plain case.
     pub note: Option<String>,
 }
@@ -43,6 +45,29 @@ pub struct Chosen {
     pub tree_excess: Option<f64>,
 }
 
+/// The choice out of a list of candidates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Listed {
+    /// Its index in the list, from 0.
+    pub index: usize,
+    /// How many candidates it was chosen from: those that were feasible and not taken.
+    pub n_open: usize,
+    /// What was minimised, and its value at the candidate; none of the others has a smaller one, for each was evaluated. `None` in the first design, where the candidate
+    /// farthest from all experiments is taken.
+    pub score: Option<Score>,
+}
+
+/// The score of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// What the model that chose it predicts there.
+    pub prediction: Prediction,
+    /// The acquisition, of standardised targets.
+    pub acquisition: f64,
+    /// Whose acquisition it is.
+    pub by: &'static str,
+}
+
 /// How a suggestion was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -52,6 +77,8 @@ pub enum Method {
     Cell,
     /// The smooth process's choice out of the whole feasible set, by local searches.
     SmoothSearch,
+    /// The best of a list, whose candidates were evaluated one by one.
+    Listed,
 }
 
 impl Method {
@@ -61,6 +88,7 @@ impl Method {
             Self::Design => "design",
             Self::Cell => "cell",
             Self::SmoothSearch => "smooth search",
+            Self::Listed => "candidate",
         }
     }
 }
@@ -97,7 +125,7 @@ pub struct Proof {
 impl Suggestion {
     /// An experiment that was planned before: only its point is known.
     pub fn planned(point: Vec<f64>) -> Self {
-        Self { point, proof: None, chosen: None, note: Some(PLANNED.to_owned()) }
+        Self { point, proof: None, chosen: None, listed: None, note: Some(PLANNED.to_owned()) }
     }
 
     /// True for [`Suggestion::planned`].
@@ -108,6 +136,7 @@ impl Suggestion {
     /// How it was found.
     pub fn method(&self) -> Method {
         match (&self.proof, &self.chosen) {
+            _ if self.listed.is_some() => Method::Listed,
             (Some(_), _) => Method::Cell,
             (None, Some(_)) => Method::SmoothSearch,
             (None, None) => Method::Design,
@@ -117,7 +146,8 @@ impl Suggestion {
     /// The prediction of the model that chose the point; `None` where no model did.
     pub fn prediction(&self) -> Option<Prediction> {
         let trees = || self.proof.as_ref().map(|proof| Prediction { mean: proof.mean, std: proof.std });
-        self.chosen.map(|chosen| chosen.prediction).or_else(trees)
+        let of_list = self.listed.and_then(|listed| listed.score).map(|score| score.prediction);
+        of_list.or(self.chosen.map(|chosen| chosen.prediction)).or_else(trees)
     }
 
     /// Standard deviation of a measurement's noise by the model that chose the point, in the objective's units; `None` where no model did.
@@ -143,16 +173,19 @@ impl Suggestion {
 
     /// The suggestion as the contract's JSON object. `mean` and `std` are of the model that chose the point; `region`, `bound`, `gap`, `status` and `stop_reason` are
     /// what the trees' search proved, and `acquisition` is the trees' where there is a region, otherwise the smooth process's. All but the paper's preset say the
-    /// method, and what the smooth process minimised, too.
+    /// method, and what the smooth process minimised, too. A choice out of a list has `candidate`, its place from 1, and `candidates`, how many there were to choose from.
     pub fn to_json(&self, problem: &Problem) -> Value {
         let mut object = Map::new();
         object.insert("point".into(), Value::Object(problem.point_to_json(&self.point)));
         let (proof, prediction) = (self.proof.as_ref(), self.prediction());
+        let score = self.listed.and_then(|listed| listed.score);
         let acquisition = proof.map(|proof| proof.acquisition).or(self.chosen.map(|chosen| chosen.value));
+        let acquisition = acquisition.or(score.map(|score| score.acquisition));
         let status = match self.method() {
             Method::Design => Status::Feasible.as_str(),
             Method::Cell => proof.map_or(Status::Feasible, |proof| proof.status).as_str(),
             Method::SmoothSearch => "local",
+            Method::Listed => "exhaustive",
         };
         object.insert("region".into(), json!(proof.map(|proof| region_to_json(problem, &proof.region))));
         object.insert("mean".into(), json!(prediction.map(|prediction| prediction.mean)));
@@ -166,6 +199,10 @@ impl Suggestion {
             object.insert("method".into(), json!(self.method().as_str()));
             object.insert("smooth".into(), json!(self.chosen.map(Chosen::to_json)));
         }
+        if let Some(listed) = self.listed {
+            object.insert("candidate".into(), json!(listed.index + 1));
+            object.insert("candidates".into(), json!(listed.n_open));
+        }
         Value::Object(object)
     }
 }
@@ -173,10 +210,7 @@ impl Suggestion {
 impl Chosen {
     /// What was minimised, in the words of the output.
     pub fn acquisition_name(&self) -> &'static str {
-        match self.acquisition {
-            Acquisition::LogExpectedImprovement => "expected improvement",
-            Acquisition::LowerBound { .. } => "lower bound",
-        }
+        self.acquisition.name()
     }
 
     fn to_json(self) -> Value {

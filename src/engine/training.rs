@@ -9,47 +9,46 @@ use super::error::EngineError;
 /// The affine map between the objective's units and the standardised targets, which are always minimised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetScale {
-    sign: f64,
+    goal: Goal,
     mean: f64,
     std: f64,
 }
 
 impl TargetScale {
-    /// Negates for a maximisation, then takes mean and sample standard deviation (`n - 1`) of the measured values. One value or no spread: scale 1.
+    /// Negates for a maximisation (of a target, takes the distance), then takes mean and sample standard deviation (`n - 1`) of the measured values. One value or no spread: scale 1.
     fn new(goal: Goal, measured: &[f64]) -> Self {
-        let sign = goal.sign();
         let n = measured.len() as f64;
         if measured.is_empty() {
-            return Self { sign, mean: 0.0, std: 1.0 };
+            return Self { goal, mean: 0.0, std: 1.0 };
         }
+        let cost = |y: &f64| goal.sign() * goal.modelled(*y);
         // Halves keep sums of huge values finite.
-        let mean = measured.iter().map(|y| sign * y / n).sum::<f64>();
-        let largest = measured.iter().map(|y| (sign * y - mean).abs()).fold(0.0, f64::max);
-        let spread = measured
-            .iter()
-            .map(|y| ((sign * y - mean) / largest.max(f64::MIN_POSITIVE)).powi(2))
-            .sum::<f64>();
+        let mean = measured.iter().map(|y| cost(y) / n).sum::<f64>();
+        let largest = measured.iter().map(|y| (cost(y) - mean).abs()).fold(0.0, f64::max);
+        let spread =
+            measured.iter().map(|y| ((cost(y) - mean) / largest.max(f64::MIN_POSITIVE)).powi(2)).sum::<f64>();
         let std = largest * (spread / (n - 1.0).max(1.0)).sqrt();
         // A spread at the level of rounding is none.
         let std = if measured.len() > 1 && std > 1e-13 * mean.abs() && std.is_finite() { std } else { 1.0 };
-        Self { sign, mean, std }
+        Self { goal, mean, std }
     }
 
     /// The standardised target of a measured value.
     pub fn standardise(&self, y: f64) -> f64 {
-        (self.sign * y - self.mean) / self.std
+        (self.goal.sign() * self.goal.modelled(y) - self.mean) / self.std
     }
 
-    /// A standardised mean in the objective's units and direction.
+    /// A standardised mean in the objective's units and direction; of a target, the distance from it, which is at least 0.
     pub fn mean(&self, standardised: f64) -> f64 {
-        self.sign * (standardised * self.std + self.mean)
+        let mean = self.goal.sign() * (standardised * self.std + self.mean);
+        if let Goal::Target(_) = self.goal { mean.max(0.0) } else { mean }
     }
 
     /// A lower bound of standardised values in the objective's units: no objective of a larger value is better, rounding included (each of the two operations errs by at most half an ulp
     /// of a magnitude below `|standardised * std| + |mean|`).
     pub fn bound(&self, standardised: f64) -> f64 {
         let magnitude = (standardised * self.std).abs() + self.mean.abs();
-        self.mean(standardised) - self.sign * 2.0 * f64::EPSILON * magnitude
+        self.mean(standardised) - self.goal.sign() * 2.0 * f64::EPSILON * magnitude
     }
 
     /// A standardised deviation in the objective's units.

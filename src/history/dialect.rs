@@ -1,9 +1,10 @@
 //! How a table is written: separator, decimal mark, line ends, byte-order mark.
 
-use crate::problem::format_number;
 use crate::problem::reading::parse_number;
+use crate::problem::{Variable, format_number};
 
 use super::document::{records, unquoted};
+use super::header::can_name;
 
 /// The way a CSV file is written; kept on every rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,17 @@ impl Dialect {
 
     /// The shortest text that this dialect reads back to the same number.
     pub(super) fn format(self, number: f64) -> String {
-        let text = format_number(number);
+        self.marked(format_number(number))
+    }
+
+    /// A variable's value as this dialect reads it back.
+    pub(super) fn text(self, variable: &Variable, x: f64) -> String {
+        let text = variable.format_value(x);
+        if variable.levels().is_empty() { self.marked(text) } else { text }
+    }
+
+    /// A number's text with this dialect's decimal mark.
+    fn marked(self, text: String) -> String {
         if self.decimal == '.' { text } else { text.replace('.', ",") }
     }
 }
@@ -48,7 +59,7 @@ pub(super) fn find_delimiter(text: &str, needed: &[&str]) -> char {
         let header = records(text, delimiter).flatten().find(|record| !record.is_blank(text));
         header.map_or((0, 0), |record| {
             let names: Vec<_> = record.cells.iter().map(|c| unquoted(&text[c.clone()])).collect();
-            let found = needed.iter().filter(|&&name| names.iter().any(|n| n.trim() == name)).count();
+            let found = needed.iter().filter(|&&name| names.iter().any(|n| can_name(n, name))).count();
             (found, names.len())
         })
     };

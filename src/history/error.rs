@@ -27,11 +27,27 @@ pub struct HistoryError {
     pub unsaved: Option<String>,
     /// What the operating system said.
     pub source: Option<std::io::Error>,
+    /// Further mistakes in the same file, in its order.
+    pub others: Vec<HistoryError>,
+    /// How many more there are that are not told.
+    pub n_more: usize,
 }
+
+/// Most mistakes told of one file.
+const MOST: usize = 10;
 
 impl HistoryError {
     pub(super) fn new(message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { message: message.into(), expected: expected.into(), ..Self::default() }
+    }
+
+    /// All mistakes of a file as one error, the first of them at its head; `None` without any.
+    pub(super) fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        first.others.extend(errors.by_ref().take(MOST - 1));
+        first.n_more += errors.count();
+        Some(first)
     }
 
     pub(super) fn io(message: impl Into<String>, source: std::io::Error) -> Self {
@@ -50,8 +66,12 @@ impl HistoryError {
         Self { column: Some(column.into()), ..self }
     }
 
-    pub(super) fn in_file(self, file: impl Into<PathBuf>) -> Self {
-        Self { file: Some(file.into()), ..self }
+    /// The same in a file of that name.
+    #[must_use]
+    pub fn in_file(self, file: impl Into<PathBuf>) -> Self {
+        let file = file.into();
+        let others = self.others.into_iter().map(|error| error.in_file(file.clone())).collect();
+        Self { file: Some(file), others, ..self }
     }
 }
 
@@ -84,6 +104,12 @@ impl fmt::Display for HistoryError {
         }
         if !self.expected.is_empty() {
             write!(f, "; expected {}", self.expected)?;
+        }
+        for error in &self.others {
+            write!(f, "\n{error}")?;
+        }
+        if self.n_more > 0 {
+            write!(f, "\nand {} more mistakes", self.n_more)?;
         }
         if let Some(unsaved) = &self.unsaved {
             write!(f, "\nnot saved:\n{}", unsaved.trim_end())?;

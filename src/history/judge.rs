@@ -2,7 +2,7 @@
 
 use leafgp_solver::constraints::{Tolerance, Violation};
 
-use crate::problem::Problem;
+use crate::problem::{Decimals, Problem};
 
 use super::settle::{distance, is_in_reach};
 
@@ -39,7 +39,12 @@ pub struct Judgement {
 pub fn judge(problem: &Problem, point: &[f64]) -> Judgement {
     let mut judgement = Judgement::default();
     for (i, (domain, &x)) in problem.constraints().domains().iter().zip(point).enumerate() {
-        if !is_in_reach(domain, x) {
+        if let Some(Decimals { lower, upper, .. }) = problem.variables()[i].decimals {
+            // Decimals are how a suggestion is set, not what may be measured.
+            if !(lower..=upper).contains(&x) {
+                judgement.outside.push((i, (lower - x).max(x - upper)));
+            }
+        } else if !is_in_reach(domain, x) {
             judgement.outside.push((i, distance(domain, x)));
         } else if !domain.contains(x) {
             judgement.beside.push((i, distance(domain, x)));

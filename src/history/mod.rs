@@ -11,6 +11,7 @@ mod document;
 mod error;
 mod file;
 mod forecasts;
+mod header;
 mod judge;
 mod lock;
 mod notes;

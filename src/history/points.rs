@@ -7,6 +7,7 @@ use crate::problem::Problem;
 
 use super::dialect::find_delimiter;
 use super::document::{Record, quoted, records, unquoted};
+use super::header::{can_name, known_names};
 use super::sheet::{Sheet, declared_delimiter, decoded};
 use super::{History, HistoryError};
 
@@ -23,18 +24,19 @@ impl History {
 
 /// The table with an empty column for the objective behind the others, if it had none.
 fn with_objective<'a>(text: &'a str, problem: &Problem) -> Result<Cow<'a, str>, HistoryError> {
-    let names: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
+    let names = known_names(problem);
     let text_without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
     let declared = declared_delimiter(text_without_mark);
     let delimiter = declared.unwrap_or_else(|| find_delimiter(text_without_mark, &names));
-    let objective = problem.objective().name.as_str();
+    let objective = problem.objective();
+    let mut names_of_objective = std::iter::once(&objective.name).chain(&objective.renamed_from);
     let content = |cell: &Range<usize>| unquoted(&text_without_mark[cell.clone()]).trim().to_owned();
     let all: Vec<Record> = records(text_without_mark, delimiter).collect::<Result<_, _>>()?;
     let is_row = |record: &&Record| !record.is_blank(text_without_mark);
     let Some(header) = all.iter().skip(usize::from(declared.is_some())).find(is_row) else {
         return Ok(Cow::Borrowed(text));
     };
-    if header.cells.iter().any(|cell| content(cell) == objective) {
+    if names_of_objective.any(|name| header.cells.iter().any(|cell| can_name(&content(cell), name))) {
         return Ok(Cow::Borrowed(text));
     }
     let mut result = String::new();
@@ -44,7 +46,7 @@ fn with_objective<'a>(text: &'a str, problem: &Problem) -> Result<Cow<'a, str>, 
             result.push(delimiter);
         }
         if record.line == header.line {
-            result.push_str(&quoted(objective, delimiter));
+            result.push_str(&quoted(&objective.name, delimiter));
         }
         result.push_str(&text_without_mark[record.content_end()..record.span.end]);
     }

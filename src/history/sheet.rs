@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::problem::reading::hint;
-use crate::problem::{FAILURE_COLUMN, Kind, Problem, STATUS_COLUMN};
+use crate::problem::{FAILURE_COLUMN, Kind, Problem, STATUS_COLUMN, Variable};
 
 use super::dialect::{find_decimal, find_delimiter, find_newline};
 use super::document::{Record, quoted, records, unquoted};
+use super::header::{Header, known_names};
 use super::notes::Notes;
 use super::settle::settled;
 use super::{Dialect, History, HistoryError, Outcome, Row};
@@ -26,26 +27,6 @@ pub(super) struct Sheet {
     rows: Vec<Record>,
 }
 
-#[derive(Clone, Debug)]
-struct Header {
-    record: Record,
-    /// Column of each variable.
-    variables: Vec<usize>,
-    objective: usize,
-    status: Option<usize>,
-    failure: Option<usize>,
-}
-
-impl Header {
-    /// The columns that hold numbers.
-    fn numeric(&self, problem: &Problem) -> Vec<usize> {
-        let variables = problem.variables().iter().zip(&self.variables);
-        let numbers =
-            variables.filter(|(v, _)| !matches!(v.kind, Kind::Categorical(_))).map(|(_, &column)| column);
-        numbers.chain([self.objective]).collect()
-    }
-}
-
 impl Sheet {
     /// Splits a file into cells and finds its columns.
     pub(super) fn parse(bytes: &[u8], problem: &Problem) -> Result<Self, HistoryError> {
@@ -55,12 +36,12 @@ impl Sheet {
             None => (false, text),
         };
         let declared = declared_delimiter(text);
-        let delimiter = declared.unwrap_or_else(|| find_delimiter(text, &needed(problem)));
+        let delimiter = declared.unwrap_or_else(|| find_delimiter(text, &known_names(problem)));
         let mut found = records(text, delimiter).skip(usize::from(declared.is_some()));
         let header = loop {
             match found.next().transpose()? {
                 Some(record) if record.is_blank(text) => {}
-                Some(record) => break Some(find_columns(text, record, problem)?),
+                Some(record) => break Some(Header::find(text, record, problem)?),
                 None => break None,
             }
         };
@@ -93,18 +74,22 @@ impl Sheet {
     pub(super) fn interpret(&self, problem: &Problem) -> Result<History, HistoryError> {
         let mut history = History { dialect: self.dialect, ..History::default() };
         let Some(header) = &self.header else { return Ok(history) };
-        let mut notes = Notes::default();
+        let mut notes = Notes::new(header.notes.clone(), problem);
+        let mut errors = Vec::new();
         for (i, record) in self.rows.iter().enumerate() {
-            let row = self
-                .row(problem, header, record, i + 1, &mut notes)
-                .map_err(|e| e.at_line(record.line).at_row(i + 1))?;
-            history.rows.push(row);
+            let mut found = Vec::new();
+            history.rows.extend(self.row(problem, header, record, i + 1, &mut notes, &mut found));
+            errors.extend(found.into_iter().map(|e| e.at_line(record.line).at_row(i + 1)));
+        }
+        if let Some(error) = HistoryError::all(errors) {
+            return Err(error);
         }
         notes.judge(&history.rows);
         history.warnings = notes.warnings(&history.rows);
         Ok(history)
     }
 
+    /// The experiment of a record; `None` after an error.
     fn row(
         &self,
         problem: &Problem,
@@ -112,13 +97,18 @@ impl Sheet {
         record: &Record,
         number: usize,
         notes: &mut Notes,
-    ) -> Result<Row, HistoryError> {
-        self.check_width(header, record)?;
-        let point = self.point(problem, header, record, number, notes)?;
-        let outcome = self.outcome(problem, header, record, number, notes)?;
+        errors: &mut Vec<HistoryError>,
+    ) -> Option<Row> {
+        if let Err(error) = self.check_width(header, record) {
+            errors.push(error);
+            return None;
+        }
+        let point = self.point(problem, header, record, number, notes, errors);
+        let outcome = self.outcome(problem, header, record, number, notes);
+        let outcome = outcome.map_err(|error| errors.push(error)).ok()?;
         let failure = header.failure.map(|column| self.cell(record, column).trim().to_owned());
         let failure = failure.filter(|text| !text.is_empty());
-        Ok(Row { failure, ..Row::judged(problem, record.line, point, outcome) })
+        Some(Row { failure, ..Row::judged(problem, record.line, point?, outcome) })
     }
 
     fn check_width(&self, header: &Header, record: &Record) -> Result<(), HistoryError> {
@@ -141,6 +131,7 @@ impl Sheet {
         ))
     }
 
+    /// The point of a record; `None` after an error.
     fn point(
         &self,
         problem: &Problem,
@@ -148,27 +139,29 @@ impl Sheet {
         record: &Record,
         number: usize,
         notes: &mut Notes,
-    ) -> Result<Vec<f64>, HistoryError> {
+        errors: &mut Vec<HistoryError>,
+    ) -> Option<Vec<f64>> {
+        let before = errors.len();
         // What a hierarchical variable's cell holds matters only where the variable is active, so its errors wait for that.
         let mut deferred: Vec<(usize, HistoryError)> = Vec::new();
         let mut point = Vec::with_capacity(problem.variables().len());
         for (i, variable) in problem.variables().iter().enumerate() {
-            let cell = self.cell(record, header.variables[i]);
-            let parsed = if cell.trim().is_empty() {
-                Err(HistoryError::new("the cell is empty", variable.expected()))
-            } else {
-                variable.parse_with(&cell, |text| self.dialect.parse(text)).map_err(|e| {
-                    HistoryError::new(self.explain(variable.kind.clone(), &cell, e.message), e.expected)
-                })
-            };
-            match parsed {
+            let cell = header.variables[i].map_or(Cow::Borrowed(""), |column| self.cell(record, column));
+            let is_empty = cell.trim().is_empty();
+            notes.see(i, number, is_empty);
+            match self.value(variable, &cell) {
                 Ok(value) => point.push(settled(&variable.domain(), value)),
-                Err(error) if variable.active_if.is_some() => {
-                    deferred.push((i, error));
+                Err(error) => {
                     point.push(variable.inactive_value);
+                    match variable.active_if {
+                        Some(_) => deferred.push((i, error)),
+                        None => errors.push(error.at_column(&variable.name)),
+                    }
                 }
-                Err(error) => return Err(error.at_column(&variable.name)),
             }
+        }
+        if errors.len() > before {
+            return None;
         }
         let given = point.clone();
         problem.constraints().deactivate(&mut point);
@@ -177,13 +170,28 @@ impl Sheet {
                 let variable = &problem.variables()[i];
                 let condition = variable.active_if.as_deref().unwrap_or_default();
                 let expected = format!("{} (the variable is active here: {condition})", error.expected);
-                return Err(HistoryError { expected, ..error }.at_column(&variable.name));
+                errors.push(HistoryError { expected, ..error }.at_column(&variable.name));
             }
         }
         if given != point {
             notes.inactive.push(number);
         }
-        Ok(point)
+        (errors.len() == before).then_some(point)
+    }
+
+    /// The value of a variable's cell; its default for an empty one.
+    fn value(&self, variable: &Variable, cell: &str) -> Result<f64, HistoryError> {
+        if cell.trim().is_empty() {
+            let missing = || HistoryError::new("the cell is empty", variable.expected());
+            return variable.default.ok_or_else(missing);
+        }
+        variable.parse_with(cell, |text| self.dialect.parse(text)).map_err(|e| {
+            let mut expected = e.expected;
+            if !variable.levels().is_empty() {
+                expected.push_str(" (levels of old rows that are not to be suggested stand in `removed` of the problem file)");
+            }
+            HistoryError::new(self.explain(variable.kind.clone(), cell, e.message), expected)
+        })
     }
 
     /// Adds the likely reason why text is no number.
@@ -278,7 +286,7 @@ impl Sheet {
             text.push_str(&self.text[position..record.content_end()]);
             text.push(self.dialect.delimiter);
             if i == 0 {
-                text.push_str(name);
+                text.push_str(&quoted(name, self.dialect.delimiter));
             }
             text.push_str(&self.text[record.content_end()..record.span.end]);
             position = record.span.end;
@@ -289,7 +297,7 @@ impl Sheet {
 
     /// The table with the columns of failed experiments, if it had them not: the reason, unless the problem uses its name, and the status.
     pub(super) fn with_failures(self, problem: &Problem) -> Result<Self, HistoryError> {
-        let taken = needed(problem).iter().any(|name| name.eq_ignore_ascii_case(FAILURE_COLUMN));
+        let taken = known_names(problem).iter().any(|name| name.eq_ignore_ascii_case(FAILURE_COLUMN));
         let sheet = match &self.header {
             Some(header) if header.failure.is_none() && !taken => {
                 self.with_column(FAILURE_COLUMN, problem)?
@@ -316,35 +324,46 @@ impl Sheet {
         self.reparsed(text, problem)
     }
 
+    /// The table with a column for each variable; those that it had not go to the end, and are empty in older rows.
+    fn with_variables(self, problem: &Problem) -> Result<Self, HistoryError> {
+        let mut sheet = self;
+        for (i, variable) in problem.variables().iter().enumerate() {
+            if sheet.header.as_ref().is_some_and(|header| header.variables[i].is_none()) {
+                sheet = sheet.with_column(&variable.name, problem)?;
+            }
+        }
+        Ok(sheet)
+    }
+
     /// The table with rows at its end.
     pub(super) fn with_rows(
         self,
         problem: &Problem,
         rows: &[(Vec<f64>, Outcome)],
     ) -> Result<Self, HistoryError> {
-        let Some(header) = &self.header else { return Ok(self) };
-        let mut text = self.text.clone();
+        let sheet = self.with_variables(problem)?;
+        let Some(header) = &sheet.header else { return Ok(sheet) };
+        let mut text = sheet.text.clone();
         for (point, outcome) in rows {
             if !text.is_empty() && !text.ends_with(['\r', '\n']) {
-                text.push_str(self.dialect.newline);
+                text.push_str(sheet.dialect.newline);
             }
             let mut cells = vec![Cow::Borrowed(""); header.record.cells.len()];
             for (i, variable) in problem.variables().iter().enumerate() {
-                let value = match variable.kind {
-                    Kind::Categorical(_) => variable.format_value(point[i]),
-                    _ => self.dialect.format(point[i]),
-                };
-                cells[header.variables[i]] = Cow::Owned(quoted(&value, self.dialect.delimiter).into_owned());
+                if let Some(column) = header.variables[i] {
+                    let value = sheet.dialect.text(variable, point[i]);
+                    cells[column] = Cow::Owned(quoted(&value, sheet.dialect.delimiter).into_owned());
+                }
             }
-            let (value, status) = self.written(*outcome);
+            let (value, status) = sheet.written(*outcome);
             cells[header.objective] = Cow::Owned(value);
             if let Some(column) = header.status {
                 cells[column] = Cow::Borrowed(status);
             }
-            text.push_str(&cells.join(&self.dialect.delimiter.to_string()));
-            text.push_str(self.dialect.newline);
+            text.push_str(&cells.join(&sheet.dialect.delimiter.to_string()));
+            text.push_str(sheet.dialect.newline);
         }
-        self.reparsed(text, problem)
+        sheet.reparsed(text, problem)
     }
 
     /// The table with the outcome of its experiment number `row` (from 0) filled in.
@@ -413,14 +432,9 @@ pub fn csv_text(problem: &Problem, points: &[Vec<f64>]) -> Result<String, Histor
     Ok(sheet.text)
 }
 
-/// The columns that must be there.
-fn needed(problem: &Problem) -> Vec<&str> {
-    problem.variables().iter().map(|v| v.name.as_str()).chain([problem.objective().name.as_str()]).collect()
-}
-
 /// The bytes as text.
 pub(super) fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
-    const EXPECTED: &str = "a CSV file saved as UTF-8";
+    const EXPECTED: &str = "a CSV file saved as UTF-8 (in Excel: \"Save as\", file type \"CSV UTF-8\"; in LibreOffice: character set UTF-8)";
     if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
         return Err(HistoryError::new("the file is UTF-16", EXPECTED));
     }
@@ -435,8 +449,21 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<&str, HistoryError> {
         );
         return Err(error.at_line(line_of(offset)));
     }
-    std::str::from_utf8(bytes)
-        .map_err(|e| HistoryError::new("this line is not UTF-8", EXPECTED).at_line(line_of(e.valid_up_to())))
+    std::str::from_utf8(bytes).map_err(|e| {
+        let offset = e.valid_up_to();
+        let error = match western(bytes[offset]) {
+            Some(c) => {
+                format!("this line is not UTF-8: the byte of {c:?} in Windows-1252, an older character set")
+            }
+            None => "this line is not UTF-8".to_owned(),
+        };
+        HistoryError::new(error, EXPECTED).at_line(line_of(offset))
+    })
+}
+
+/// The letter of a byte in Windows-1252 (of letters and signs, Latin-1's part).
+fn western(byte: u8) -> Option<char> {
+    (byte >= 0xA0).then_some(char::from(byte))
 }
 
 /// The separator that a first line `sep=;` declares, as some spreadsheets write it.
@@ -444,49 +471,6 @@ pub(super) fn declared_delimiter(text: &str) -> Option<char> {
     let line = text.lines().next()?.trim_matches('"');
     let rest = line.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &line[4..])?;
     [',', ';', '\t'].into_iter().find(|&c| rest == c.to_string())
-}
-
-fn find_columns(text: &str, record: Record, problem: &Problem) -> Result<Header, HistoryError> {
-    let line = record.line;
-    let names: Vec<String> =
-        record.cells.iter().map(|cell| unquoted(&text[cell.clone()]).trim().to_owned()).collect();
-    for (i, name) in names.iter().enumerate() {
-        if !name.is_empty() && names[..i].contains(name) {
-            let message = format!(
-                "the header names this column twice (columns {} and {})",
-                position(&names, name),
-                i + 1
-            );
-            return Err(HistoryError::new(message, "distinct names").at_line(line).at_column(name));
-        }
-    }
-    let column = |name: &str| {
-        names.iter().position(|n| n == name).ok_or_else(|| {
-            let others = names.iter().map(String::as_str).filter(|n| !needed(problem).contains(n));
-            let role = if name == problem.objective().name { "objective" } else { "variable" };
-            let message = format!("the column of this {role} is missing{}", hint(name, others));
-            let expected = format!("a header with {}", needed(problem).join(", "));
-            HistoryError::new(message, expected).at_line(line).at_column(name)
-        })
-    };
-    let variables: Vec<usize> =
-        problem.variables().iter().map(|v| column(&v.name)).collect::<Result<_, _>>()?;
-    let objective = column(&problem.objective().name)?;
-    let taken = |i: usize| i == objective || variables.contains(&i);
-    let mut statuses =
-        (0..names.len()).filter(|&i| !taken(i) && names[i].eq_ignore_ascii_case(STATUS_COLUMN));
-    let status = statuses.next();
-    if let Some(second) = statuses.next() {
-        let message = "the header names the status column twice";
-        return Err(HistoryError::new(message, "one of them").at_line(line).at_column(&names[second]));
-    }
-    let failure = (0..names.len()).find(|&i| !taken(i) && names[i].eq_ignore_ascii_case(FAILURE_COLUMN));
-    Ok(Header { record, variables, objective, status, failure })
-}
-
-/// The first column of that name, from 1.
-fn position(names: &[String], name: &str) -> usize {
-    names.iter().position(|n| n == name).map_or(0, |i| i + 1)
 }
 
 /// The word of a status cell; `None` for an empty one.

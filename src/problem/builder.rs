@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafgp_solver::constraints::{self, ConstraintsBuilder, ExprError};
 
 use super::error::field_name;
+use super::implied::{expression_name, fixed, implied};
+use super::text::composed;
 use super::{
     Definition, Goal, Kind, NamedExpression, Objective, Problem, ProblemError, Scale, Settings, Variable,
     number,
@@ -44,6 +46,8 @@ pub struct ProblemBuilder {
     constraints: Vec<Constraint>,
     pub(super) settings: Settings,
     pub(super) warnings: Vec<String>,
+    /// Names of trained models, which expressions may use.
+    pub(super) models: Vec<String>,
 }
 
 /// A constraint and the field that errors about it name.
@@ -58,19 +62,31 @@ impl ProblemBuilder {
     pub(super) fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            objective: Objective { name: "objective".to_owned(), goal: Goal::Minimize },
+            objective: Objective {
+                name: "objective".to_owned(),
+                goal: Goal::Minimize,
+                renamed_from: Vec::new(),
+            },
             variables: Vec::new(),
             defines: Vec::new(),
             constraints: Vec::new(),
             settings: Settings::default(),
             warnings: Vec::new(),
+            models: Vec::new(),
         }
     }
 
     /// The objective's column and direction; by default `objective`, to minimise.
     #[must_use]
     pub fn objective(mut self, name: impl Into<String>, goal: Goal) -> Self {
-        self.objective = Objective { name: name.into(), goal };
+        self.objective = Objective { name: name.into(), goal, renamed_from: Vec::new() };
+        self
+    }
+
+    /// An earlier name of the objective's column, under which older tables have it.
+    #[must_use]
+    pub fn objective_renamed_from(mut self, name: impl Into<String>) -> Self {
+        self.objective.renamed_from.push(name.into());
         self
     }
 
@@ -111,7 +127,12 @@ impl ProblemBuilder {
     ///
     /// # Errors
     /// No variables, duplicate or unusable names, values out of range, refused expressions.
-    pub fn build(mut self) -> Result<Problem, ProblemError> {
+    pub fn build(self) -> Result<Problem, ProblemError> {
+        self.build_with("").map(|(problem, _)| problem)
+    }
+
+    /// The same, with the objective as an expression (empty: it is measured). With models the compiled constraints know the models' names as variables.
+    pub(super) fn build_with(mut self, objective: &str) -> Result<(Problem, NamedExpression), ProblemError> {
         self.check_names()?;
         for variable in &self.variables {
             let field = format!("variables.{}", field_name(&variable.name));
@@ -120,10 +141,28 @@ impl ProblemBuilder {
                 self.warnings.push(warning);
             }
         }
+        if let Goal::Target(target) = self.objective.goal
+            && !(target.is_finite() && target.abs() <= LARGEST)
+        {
+            let message = format!("{target} is no target");
+            return Err(ProblemError::new("objective.goal", message, "a finite number"));
+        }
         self.settings.validate().map_err(|e| e.within("settings"))?;
-        let compiled = self.compile()?;
-        self.check_denominators(&compiled)?;
-        Ok(Problem {
+        let n_own = self.constraints.len();
+        self.constraints.extend(
+            implied(&self.variables).into_iter().map(|(field, NamedExpression { name, expr })| Constraint {
+                field,
+                name,
+                expression: expr,
+            }),
+        );
+        let compiled = self.compile(objective)?;
+        // What a model predicts is not known here: its own problem watches over divisions by it.
+        if self.models.is_empty() {
+            self.check_denominators(&compiled)?;
+        }
+        let objective = NamedExpression { name: self.objective.name.clone(), expr: objective.to_owned() };
+        let problem = Problem {
             name: self.name,
             objective: self.objective,
             variables: self.variables,
@@ -134,9 +173,37 @@ impl ProblemBuilder {
                 .into_iter()
                 .map(|constraint| NamedExpression { name: constraint.name, expr: constraint.expression })
                 .collect(),
+            n_own,
+            fixed: Vec::new(),
             settings: self.settings,
             warnings: self.warnings,
-        })
+        };
+        Ok((problem, objective))
+    }
+
+    /// The parts of a problem, without the constraints that follow from its variables.
+    pub(super) fn of(problem: &Problem) -> Self {
+        let constraint = |NamedExpression { name, expr }: &NamedExpression| Constraint {
+            field: format!("constraints.{}", field_name(name)),
+            name: name.clone(),
+            expression: expr.clone(),
+        };
+        Self {
+            name: problem.name.clone(),
+            objective: problem.objective.clone(),
+            variables: problem.variables.clone(),
+            defines: problem.definitions.clone(),
+            constraints: problem.expressions[..problem.n_own].iter().map(constraint).collect(),
+            settings: problem.settings.clone(),
+            warnings: Vec::new(),
+            models: Vec::new(),
+        }
+    }
+
+    /// Adds the constraint that a variable has one value.
+    pub(super) fn fixed(self, variable: usize, value: f64) -> Self {
+        let NamedExpression { name, expr } = fixed(&self.variables[variable], value);
+        self.constraint(name, expr)
     }
 
     /// A divisor that may still be zero where everything else holds leaves the model undefined.
@@ -164,6 +231,7 @@ impl ProblemBuilder {
 
     fn check_names(&self) -> Result<(), ProblemError> {
         let objective = &self.objective.name;
+        self.check_old_names()?;
         check_name(objective).map_err(|e| e.within("objective.name"))?;
         if self.variables.is_empty() {
             return Err(ProblemError::new("variables", "there are no variables", "at least one"));
@@ -179,6 +247,13 @@ impl ProblemBuilder {
                     "distinct names",
                 ));
             }
+            if self.models.contains(name) {
+                return Err(ProblemError::new(
+                    format!("models.{}", field_name(name)),
+                    format!("{name:?} is a variable too"),
+                    "a name of its own",
+                ));
+            }
             if name == objective {
                 let message =
                     format!("{name:?} is a variable too: the history would have two columns of that name");
@@ -188,9 +263,45 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    fn compile(&self) -> Result<constraints::Constraints, ProblemError> {
-        let variables = self.variables.iter().map(Variable::in_expressions);
-        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
+    /// An earlier name that is in use would make the history ambiguous.
+    fn check_old_names(&self) -> Result<(), ProblemError> {
+        let of_variables = self.variables.iter().map(|v| (format!("variables.{}", field_name(&v.name)), v));
+        let mut old: Vec<(String, &String)> =
+            self.objective.renamed_from.iter().map(|name| ("objective".to_owned(), name)).collect();
+        for (field, variable) in of_variables {
+            old.extend(variable.renamed_from.iter().map(|name| (field.clone(), name)));
+        }
+        let current: Vec<_> = self
+            .variables
+            .iter()
+            .map(|v| &v.name)
+            .chain([&self.objective.name])
+            .map(|n| composed(n))
+            .collect();
+        for (i, (field, name)) in old.iter().enumerate() {
+            let refuse = |message: String| {
+                Err(ProblemError::new(
+                    format!("{field}.renamed_from"),
+                    message,
+                    "a name that nothing else has",
+                ))
+            };
+            if current.contains(&composed(name)) {
+                return refuse(format!("{name:?} is the name of a column of today"));
+            }
+            if old[..i].iter().any(|(_, other)| composed(other) == composed(name)) {
+                return refuse(format!("{name:?} is given twice"));
+            }
+        }
+        Ok(())
+    }
+
+    fn compile(&self, objective: &str) -> Result<constraints::Constraints, ProblemError> {
+        let outputs: Vec<Variable> =
+            self.models.iter().map(|name| Variable::continuous(name, -LARGEST, LARGEST)).collect();
+        let variables = self.variables.iter().chain(&outputs).map(Variable::in_expressions);
+        let names = self.variables.iter().map(|v| &v.name).chain(&self.models);
+        let names = names.chain(self.defines.iter().map(|d| &d.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
             let (expression, names) = (expression.to_owned(), names.join(", "));
@@ -237,19 +348,16 @@ impl ProblemBuilder {
         for Constraint { field, name, expression } in &self.constraints {
             builder.constrain(name, expression).map_err(refuse(field.clone(), expression))?;
         }
+        if !objective.is_empty() {
+            let field = "objective.expression".to_owned();
+            builder.quantity(objective).map_err(refuse(field, objective))?;
+        }
         Ok(builder.build())
     }
 }
 
-/// The name as expressions write it: in backquotes unless it is a bare identifier.
-fn expression_name(name: &str) -> String {
-    let bare = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if bare { name.to_owned() } else { format!("`{name}`") }
-}
-
 /// A name must survive as a CSV header and between backquotes.
-fn check_name(name: &str) -> Result<(), ProblemError> {
+pub(super) fn check_name(name: &str) -> Result<(), ProblemError> {
     let refuse = |message: String, expected: &str| Err(ProblemError::new("", message, expected));
     if name.trim().is_empty() {
         return refuse("the name is empty".to_owned(), "a name");
@@ -273,11 +381,24 @@ fn check_name(name: &str) -> Result<(), ProblemError> {
 }
 
 fn check_variable(variable: &Variable) -> Result<(), ProblemError> {
+    if let Some([lower, upper]) = variable.or_zero {
+        check_bounds(lower, upper, LARGEST)?;
+        if lower <= 0.0 && upper >= 0.0 {
+            let message = "0 is within the bounds already";
+            return Err(ProblemError::new("or_zero", message, "no `or_zero`, or bounds on one side of 0"));
+        }
+    }
+    if let Some(default) = variable.default
+        && !(default.is_finite() && (variable.levels().is_empty() || variable.domain().contains(default)))
+    {
+        let message = format!("{default} is no value");
+        return Err(ProblemError::new("default", message, variable.expected()));
+    }
     match &variable.kind {
         Kind::Continuous { lower, upper } => check_bounds(*lower, *upper, LARGEST)?,
         Kind::Integer { lower, upper } => check_bounds(*lower, *upper, LARGEST_INTEGER)?,
         Kind::Discrete(values) => check_values(values)?,
-        Kind::Categorical(levels) => check_levels(levels)?,
+        Kind::Categorical(levels) => check_levels(levels, variable.offered_levels().len())?,
         Kind::Binary | Kind::Grid(_) => {}
     }
     if let Kind::Integer { lower, upper } = &variable.kind
@@ -286,6 +407,8 @@ fn check_variable(variable: &Variable) -> Result<(), ProblemError> {
         return Err(ProblemError::new("bounds", format!("{bad} is not whole"), "whole numbers"));
     }
     let domain = variable.domain();
+    let is_offered =
+        variable.n_removed == 0 || variable.inactive_value < variable.offered_levels().len() as f64;
     if variable.scale == Scale::Log {
         if matches!(variable.kind, Kind::Categorical(_) | Kind::Binary) {
             let message = "only numbers have a logarithmic scale";
@@ -301,7 +424,7 @@ fn check_variable(variable: &Variable) -> Result<(), ProblemError> {
             ));
         }
     }
-    if !domain.contains(variable.inactive_value) {
+    if !domain.contains(variable.inactive_value) || !is_offered {
         let message = format!("{} is not a value of the variable", variable.inactive_value);
         return Err(ProblemError::new("inactive_value", message, variable.expected()));
     }
@@ -325,9 +448,9 @@ fn check_bounds(lower: f64, upper: f64, largest: f64) -> Result<(), ProblemError
     if lower > upper {
         return refuse(format!("the lower bound {low} is above the upper bound {high}"), "[lower, upper]");
     }
-    if upper - lower < 1.0 / LARGEST {
-        let message = format!("the bounds {low} and {high} leave a single value: leave the variable out");
-        return refuse(message, "lower < upper");
+    if lower < upper && upper - lower < 1.0 / LARGEST {
+        let message = format!("the bounds {low} and {high} are too near to each other");
+        return refuse(message, "lower < upper, or the same number twice for a constant");
     }
     Ok(())
 }
@@ -345,21 +468,22 @@ pub(super) fn check_values(values: &[f64]) -> Result<(), ProblemError> {
             return Err(ProblemError::new(field, message, "distinct numbers"));
         }
     }
-    if values.len() < 2 {
-        let message = format!("there are {} values", values.len());
-        return Err(ProblemError::new("values", message, "at least two (a variable with one is left out)"));
+    if values.is_empty() {
+        return Err(ProblemError::new("values", "there are no values", "at least one"));
     }
     Ok(())
 }
 
-fn check_levels(levels: &[String]) -> Result<(), ProblemError> {
-    if levels.is_empty() {
+/// Levels of which the first `n_offered` may be suggested.
+fn check_levels(levels: &[String], n_offered: usize) -> Result<(), ProblemError> {
+    if n_offered == 0 {
         return Err(ProblemError::new("levels", "there are no levels", "at least one"));
     }
     let mut seen = BTreeSet::new();
     for (i, level) in levels.iter().enumerate() {
         let refuse = |message: String, expected: &str| {
-            Err(ProblemError::new(format!("levels[{i}]"), message, expected))
+            let (list, i) = if i < n_offered { ("levels", i) } else { ("removed", i - n_offered) };
+            Err(ProblemError::new(format!("{list}[{i}]"), message, expected))
         };
         if level.is_empty() {
             return refuse("a level is empty: a blank cell would mean it".to_owned(), "text");

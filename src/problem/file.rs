@@ -1,18 +1,38 @@
 //! The problem file: TOML in, checked [`Problem`] out.
 
+use std::ops::Range;
+
 use toml::de::DeTable;
 
-use super::builder::check_values;
+use super::builder::{check_name, check_values};
+use super::range::{needed, read_numbers, read_range};
 use super::source::Source;
 use super::table::{Located, Reader, described, join, one_of};
-use super::{Goal, Kind, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable, settings_table};
+use super::{
+    Goal, Kind, ModelEntry, Modelled, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable,
+    settings_table,
+};
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 6] = ["name", "objective", "variables", "define", "constraints", "settings"];
+const SECTIONS: [&str; 7] = ["name", "objective", "variables", "models", "define", "constraints", "settings"];
 
 /// Every key a variable can have, by type below.
-const VARIABLE_KEYS: [&str; 9] =
-    ["type", "bounds", "levels", "values", "step", "scale", "unit", "active_if", "inactive_value"];
+const VARIABLE_KEYS: [&str; 14] = [
+    "type",
+    "bounds",
+    "levels",
+    "values",
+    "step",
+    "decimals",
+    "or_zero",
+    "removed",
+    "scale",
+    "unit",
+    "active_if",
+    "inactive_value",
+    "default",
+    "renamed_from",
+];
 
 /// The type of a variable as the file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +54,15 @@ const TYPES: [(&str, Type); 5] = [
 
 impl Type {
     /// The keys that belong to this type, beside `type` the necessary one first.
-    fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Continuous | Self::Integer => {
-                &["type", "bounds", "step", "scale", "unit", "active_if", "inactive_value"]
-            }
-            Self::Binary => &["type", "unit", "active_if", "inactive_value"],
-            Self::Discrete => &["type", "values", "scale", "unit", "active_if", "inactive_value"],
-            Self::Categorical => &["type", "levels", "unit", "active_if", "inactive_value"],
-        }
+    fn keys(self) -> Vec<&'static str> {
+        let own: &[&str] = match self {
+            Self::Continuous => &["type", "bounds", "step", "decimals", "or_zero", "scale"],
+            Self::Integer => &["type", "bounds", "step", "or_zero", "scale"],
+            Self::Binary => &["type"],
+            Self::Discrete => &["type", "values", "scale"],
+            Self::Categorical => &["type", "levels", "removed"],
+        };
+        [own, &["unit", "active_if", "inactive_value", "default", "renamed_from"]].concat()
     }
 
     fn name(self) -> &'static str {
@@ -52,10 +72,52 @@ impl Type {
 
 /// Parses and checks a problem file.
 pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
+    let (builder, models, reader) = read(source)?;
+    if let Some(models) = models {
+        let message = "a problem over trained models has no experiments";
+        return Err(reader.refuse(&models.section, "models", message, "`leafgp optimize` for this file"));
+    }
+    builder.build().map_err(|e| reader.locate(e))
+}
+
+/// Parses and checks a problem file with `[models]`; `None` when there are none.
+pub(super) fn parse_modelled(source: Source) -> Result<Option<Modelled>, ProblemError> {
+    let (mut builder, models, reader) = read(&source)?;
+    let Some(ModelsTable { section, entries, spans, objective }) = models else { return Ok(None) };
+    let Some(objective) = objective else {
+        let message = "`expression` is missing: what is optimised is computed from the models";
+        let expected = "such as expression = \"strength - 0.3 * shrinkage\" below [objective]";
+        return Err(reader.refuse(&section, "objective.expression", message, expected));
+    };
+    if let Goal::Target(target) = builder.objective.goal {
+        let message = "a problem over trained models has no target";
+        let expected = format!("goal = \"minimize\" and expression = \"abs({objective} - {target})\"");
+        return Err(reader.refuse(&section, "objective.goal", message, expected));
+    }
+    builder.models = entries.iter().map(|entry| entry.name.clone()).collect();
+    let (problem, objective) = builder.build_with(&objective).map_err(|e| reader.locate(e))?;
+    drop(reader);
+    Ok(Some(Modelled { problem, objective, models: entries, source: Some(source), spans }))
+}
+
+/// The models of a problem file, and the objective's expression.
+struct ModelsTable {
+    section: Range<usize>,
+    entries: Vec<ModelEntry>,
+    spans: Vec<Range<usize>>,
+    objective: Option<String>,
+}
+
+fn read(source: &Source) -> Result<(ProblemBuilder, Option<ModelsTable>, Reader<'_>), ProblemError> {
     let document = DeTable::parse(source.text()).map_err(|e| {
-        let message = format!("not valid TOML: {}", e.message().replace('\n', ", "));
         let end = source.text().len();
-        source.locate(ProblemError::new("", message, ""), &e.span().unwrap_or(end..end))
+        let span = e.span().unwrap_or(end..end);
+        if let Some((key, message)) = bare_key(source.text(), span.start) {
+            let expected = format!("quotes around it: \"{}\"", &source.text()[key.clone()]);
+            return source.locate(ProblemError::new("", message, expected), &key);
+        }
+        let message = format!("not valid TOML: {}", e.message().replace('\n', ", "));
+        source.locate(ProblemError::new("", message, ""), &span)
     })?;
     let mut reader = Reader::new(source, "the problem file");
     let root = document.get_ref();
@@ -72,11 +134,73 @@ pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
         }
     };
     let mut builder = ProblemBuilder::new(name).settings(settings);
-    builder = read_objective(&mut reader, root, builder)?;
+    let objective;
+    (builder, objective) = read_objective(&mut reader, root, builder)?;
     builder = read_variables(&mut reader, root, builder)?;
     builder = read_defines(&mut reader, root, builder)?;
     builder = read_constraints(&mut reader, root, builder)?;
-    builder.build().map_err(|e| reader.locate(e))
+    let models = read_models(&mut reader, root, objective)?;
+    Ok((builder, models, reader))
+}
+
+fn read_models(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    objective: Option<String>,
+) -> Result<Option<ModelsTable>, ProblemError> {
+    const EXAMPLE: &str = "strength = { file = \"strength.txt\" }";
+    let Some(section) = root.get("models") else { return Ok(None) };
+    let table = reader.table("models", section, &format!("[models] {EXAMPLE}"))?;
+    let folder = reader.folder();
+    let (mut entries, mut spans) = (Vec::new(), Vec::new());
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        let field = join("models", name);
+        reader.check_misplaced_list(name, value, "models")?;
+        let entry = reader.table(&field, value, EXAMPLE)?;
+        reader.remember(&field, key.span());
+        reader.check_keys(entry, &field, &["file", "class", "by_position"])?;
+        check_name(name).map_err(|e| reader.locate(e.within(&field)))?;
+        let file = needed(reader, &field, entry, "file", "\"strength.txt\"")?;
+        let file = reader.text(&format!("{field}.file"), file, "\"strength.txt\"")?;
+        let class = match entry.get("class") {
+            Some(value) => {
+                let at = format!("{field}.class");
+                let class = reader.number(&at, value)?;
+                if class < 0.0 || class.fract() != 0.0 || class > 1e6 {
+                    let expected = "the number of a class, from 0";
+                    return Err(reader.refuse(&value.span(), &at, format!("{class} is no class"), expected));
+                }
+                Some(class as usize)
+            }
+            None => None,
+        };
+        let by_position = match entry.get("by_position") {
+            Some(value) => reader.boolean(&format!("{field}.by_position"), value)?,
+            None => false,
+        };
+        entries.push(ModelEntry { name: name.to_owned(), file: folder.join(file), class, by_position });
+        spans.push(key.span());
+    }
+    if entries.is_empty() {
+        let message = "there are no models";
+        return Err(reader.refuse(&section.span(), "models", message, format!("such as {EXAMPLE}")));
+    }
+    Ok(Some(ModelsTable { section: section.span(), entries, spans, objective }))
+}
+
+/// The key without quotes on the line of a mistake that needs them, and what is to be said of it.
+fn bare_key(text: &str, mistake: usize) -> Option<(std::ops::Range<usize>, String)> {
+    let start = text.get(..mistake)?.rfind('\n').map_or(0, |i| i + 1);
+    let line = text[start..].lines().next()?;
+    let key = line.split_once('=')?.0.trim();
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if key.is_empty() || key.chars().all(is_bare) || key.contains(['"', '\'', '#', '[', ']', '{', '}', ',']) {
+        return None;
+    }
+    let place = start + line.find(key)?;
+    let message = format!("the name {key} holds more than letters A to Z, digits, `_` and `-`");
+    Some((place..place + key.len(), message))
 }
 
 fn check_sections(reader: &Reader<'_>, root: &DeTable<'_>) -> Result<(), ProblemError> {
@@ -104,15 +228,21 @@ fn required<'t>(
     })
 }
 
+/// The objective; with it its expression, which only problems over models have.
 fn read_objective(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+) -> Result<(ProblemBuilder, Option<String>), ProblemError> {
     const EXAMPLE: &str = "[objective] name = \"cost\", goal = \"minimize\"";
+    const GOALS: &str = "goal = \"minimize\", goal = \"maximize\" or goal = { target = 50 }";
     let section = required(reader, root, "objective", EXAMPLE)?;
     let table = reader.table("objective", section, EXAMPLE)?;
-    reader.check_keys(table, "objective", &["name", "goal"])?;
+    let known: &[&str] = match root.contains_key("models") {
+        true => &["name", "goal", "renamed_from", "expression"],
+        false => &["name", "goal", "renamed_from"],
+    };
+    reader.check_keys(table, "objective", known)?;
     let missing = |reader: &Reader<'_>, key: &str, expected: &str| {
         reader.refuse(&section.span(), &format!("objective.{key}"), format!("`{key}` is missing"), expected)
     };
@@ -120,12 +250,49 @@ fn read_objective(
         return Err(missing(reader, "name", "the name of the history's column, such as name = \"cost\""));
     };
     let Some(goal) = table.get("goal") else {
-        return Err(missing(reader, "goal", "goal = \"minimize\" or goal = \"maximize\""));
+        return Err(missing(reader, "goal", GOALS));
     };
     let name = reader.text("objective.name", name, "\"cost\"")?;
+    let goal = read_goal(reader, goal, GOALS)?;
+    let mut builder = builder.objective(name, goal);
+    for old in read_old_names(reader, "objective", table)? {
+        builder = builder.objective_renamed_from(old);
+    }
+    let expression = match table.get("expression") {
+        Some(value) => Some(reader.text("objective.expression", value, "\"strength - 0.3 * shrinkage\"")?),
+        None => None,
+    };
+    Ok((builder, expression))
+}
+
+fn read_goal(reader: &mut Reader<'_>, value: &Located<'_>, expected: &str) -> Result<Goal, ProblemError> {
+    const FIELD: &str = "objective.goal";
+    if value.get_ref().is_table() {
+        let table = reader.table(FIELD, value, "{ target = 50 }")?;
+        reader.check_keys(table, FIELD, &["target"])?;
+        let Some(target) = table.get("target") else {
+            return Err(reader.refuse(&value.span(), FIELD, "`target` is missing", expected));
+        };
+        return Ok(Goal::Target(reader.number(&format!("{FIELD}.target"), target)?));
+    }
     let goals = [("minimize", Goal::Minimize), ("maximize", Goal::Maximize)];
-    let goal = reader.word("objective.goal", goal, &goals)?;
-    Ok(builder.objective(name, goal))
+    reader.word(FIELD, value, &goals)
+}
+
+/// `renamed_from`: one earlier name, or a list of them.
+fn read_old_names(
+    reader: &mut Reader<'_>,
+    field: &str,
+    table: &DeTable<'_>,
+) -> Result<Vec<String>, ProblemError> {
+    const EXAMPLE: &str = "[\"old name\"]";
+    let Some(value) = table.get("renamed_from") else { return Ok(Vec::new()) };
+    let field = format!("{field}.renamed_from");
+    if value.get_ref().is_str() {
+        return Ok(vec![reader.text(&field, value, EXAMPLE)?]);
+    }
+    let items = reader.array(&field, value, EXAMPLE)?;
+    items.iter().enumerate().map(|(i, item)| reader.text(&format!("{field}[{i}]"), item, EXAMPLE)).collect()
 }
 
 fn read_variables(
@@ -166,7 +333,7 @@ fn read_variable(
 
     let mut variable = match kind {
         Type::Continuous | Type::Integer => {
-            read_range(reader, field, name, table, kind, &mut builder.warnings)?
+            read_range(reader, field, name, table, kind == Type::Integer, &mut builder.warnings)?
         }
         Type::Binary => Variable::binary(name),
         Type::Discrete => {
@@ -178,14 +345,12 @@ fn read_variable(
         }
         Type::Categorical => {
             let levels = needed(reader, field, table, "levels", "[\"A\", \"B\"]")?;
-            let field = format!("{field}.levels");
-            let items = reader.array(&field, levels, "[\"A\", \"B\"]")?;
-            let levels: Result<Vec<String>, _> = items
-                .iter()
-                .enumerate()
-                .map(|(i, item)| reader.level(&format!("{field}[{i}]"), item))
-                .collect();
-            Variable::categorical(name, levels?)
+            let levels = read_levels(reader, &format!("{field}.levels"), levels)?;
+            let removed = match table.get("removed") {
+                Some(removed) => read_levels(reader, &format!("{field}.removed"), removed)?,
+                None => Vec::new(),
+            };
+            Variable::categorical(name, levels).removed(removed)
         }
     };
     if let Some(value) = table.get("scale") {
@@ -206,7 +371,20 @@ fn read_variable(
         }
         variable.inactive_value = read_value(reader, &field, value, &variable)?;
     }
+    if let Some(value) = table.get("default") {
+        variable.default = Some(read_value(reader, &format!("{field}.default"), value, &variable)?);
+    }
+    variable.renamed_from = read_old_names(reader, field, table)?;
     Ok(builder.variable(variable))
+}
+
+fn read_levels(
+    reader: &mut Reader<'_>,
+    field: &str,
+    value: &Located<'_>,
+) -> Result<Vec<String>, ProblemError> {
+    let items = reader.array(field, value, "[\"A\", \"B\"]")?;
+    items.iter().enumerate().map(|(i, item)| reader.level(&format!("{field}[{i}]"), item)).collect()
 }
 
 fn check_variable_keys(
@@ -219,88 +397,10 @@ fn check_variable_keys(
         let name = key.get_ref().as_ref();
         if VARIABLE_KEYS.contains(&name) && !kind.keys().contains(&name) {
             let message = format!("`{name}` does not belong to type \"{}\"", kind.name());
-            return Err(reader.refuse(&key.span(), &join(field, name), message, one_of(kind.keys())));
+            return Err(reader.refuse(&key.span(), &join(field, name), message, one_of(&kind.keys())));
         }
     }
-    reader.check_keys(table, field, kind.keys())
-}
-
-/// A key that the type needs.
-fn needed<'t>(
-    reader: &Reader<'_>,
-    field: &str,
-    table: &'t DeTable<'_>,
-    key: &str,
-    example: &str,
-) -> Result<&'t Located<'t>, ProblemError> {
-    table.get(key).ok_or_else(|| {
-        let error = ProblemError::new(
-            format!("{field}.{key}"),
-            format!("`{key}` is missing"),
-            format!("{key} = {example}"),
-        );
-        reader.locate(error)
-    })
-}
-
-fn read_numbers(
-    reader: &mut Reader<'_>,
-    field: &str,
-    value: &Located<'_>,
-    example: &str,
-) -> Result<Vec<f64>, ProblemError> {
-    let items = reader.array(field, value, example)?;
-    items.iter().enumerate().map(|(i, item)| reader.number(&format!("{field}[{i}]"), item)).collect()
-}
-
-/// A continuous or integer variable, or the grid that `step` makes of it.
-fn read_range(
-    reader: &mut Reader<'_>,
-    field: &str,
-    name: &str,
-    table: &DeTable<'_>,
-    kind: Type,
-    warnings: &mut Vec<String>,
-) -> Result<Variable, ProblemError> {
-    let example = if kind == Type::Integer { "[1, 10]" } else { "[0.0, 1.0]" };
-    let value = needed(reader, field, table, "bounds", example)?;
-    let bounds = read_numbers(reader, &format!("{field}.bounds"), value, example)?;
-    let &[lower, upper] = bounds.as_slice() else {
-        let message = format!("found {} numbers", bounds.len());
-        let expected = format!("two, the lower and the upper bound, such as {example}");
-        return Err(reader.refuse(&value.span(), &format!("{field}.bounds"), message, expected));
-    };
-    let whole = |reader: &Reader<'_>, part: &str, number: f64| {
-        if kind == Type::Integer && number.fract() != 0.0 {
-            let message = format!("{number} is not whole, but the type is \"integer\"");
-            return Err(reader.locate(ProblemError::new(
-                format!("{field}.{part}"),
-                message,
-                "a whole number",
-            )));
-        }
-        Ok(())
-    };
-    whole(reader, "bounds[0]", lower)?;
-    whole(reader, "bounds[1]", upper)?;
-    let Some(step) = table.get("step") else {
-        let mut variable = Variable::continuous(name, lower, upper);
-        if kind == Type::Integer {
-            variable.kind = Kind::Integer { lower, upper };
-        }
-        return Ok(variable);
-    };
-    let step = reader.number(&format!("{field}.step"), step)?;
-    whole(reader, "step", step)?;
-    let variable = Variable::grid(name, lower, upper, step).map_err(|e| reader.locate(e.within(field)))?;
-    let largest = variable.domain().bounds().1;
-    if largest < upper {
-        let largest = variable.format_value(largest);
-        warnings.push(format!(
-            "{field}: the upper bound {upper} is not on the grid {lower} + k * {step}; the largest value is {largest}"
-        ));
-    }
-    Ok(variable)
+    reader.check_keys(table, field, &kind.keys())
 }
 
 /// A value of the variable: text for a level, else a number.

@@ -48,18 +48,19 @@ pub(super) fn decimal_grid(lower: f64, upper: f64, step: f64) -> Result<Grid, Pr
             "a step above 0",
         ));
     }
-    if lower >= upper {
+    if lower > upper {
         let message = format!(
-            "the lower bound {} is not below the upper bound {}",
+            "the lower bound {} is above the upper bound {}",
             format_number(lower),
             format_number(upper)
         );
-        return Err(ProblemError::new("bounds", message, "[lower, upper] with lower < upper"));
+        return Err(ProblemError::new("bounds", message, "[lower, upper]"));
     }
     let places = first.places.max(width.places);
     let finest = places.max(last.places);
     let steps = (last.at(finest) - first.at(finest)) / width.at(finest);
-    if steps < 1 {
+    // The same bound twice is a constant, and meant.
+    if steps < 1 && lower < upper {
         let message = format!("a step of {} leaves a single value", format_number(step));
         return Err(ProblemError::new("step", message, "a step that fits between the bounds"));
     }
@@ -94,6 +95,12 @@ mod tests {
     fn an_upper_bound_off_the_grid_ends_it_below() {
         let grid = decimal_grid(0.0, 1.0, 0.3).unwrap();
         assert_eq!(grid.value(grid.count() - 1), 0.9);
+    }
+
+    #[test]
+    fn the_same_bound_twice_is_a_constant() {
+        let grid = decimal_grid(0.3, 0.3, 0.1).unwrap();
+        assert_eq!((grid.count(), grid.value(0)), (1, 0.3));
     }
 
     #[test]

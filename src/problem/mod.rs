@@ -1,30 +1,40 @@
 //! The problem: variables, objective, known constraints and settings, from a TOML file or built in code.
 
 mod builder;
+mod decimals;
 mod error;
 mod file;
+mod goal;
 mod grid;
+mod implied;
+mod modelled;
 mod number;
+mod order;
+mod range;
 mod settings;
 mod settings_table;
 mod source;
 mod spelling;
 mod table;
+mod text;
 mod variable;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use leafgp_solver::Domain;
 use leafgp_solver::constraints::Constraints;
+use leafgp_solver::{Domain, LevelSet, Range, Region};
 
 pub use builder::ProblemBuilder;
 pub(crate) use builder::{FAILURE_COLUMN, STATUS_COLUMN};
+pub use decimals::Decimals;
 pub use error::ProblemError;
+pub use goal::Goal;
+pub use modelled::{ModelEntry, Modelled};
 pub use number::{format_decimals, format_number, format_significant};
+pub(crate) use order::Canonical;
 pub use settings::{DesignSettings, PointChoice, Preset, Settings, SolverSettings};
 use source::Source;
+pub(crate) use text::composed;
 pub use variable::{Kind, Scale, ValueError, Variable};
 
 /// Reading TOML documents so that every mistake is named with file, line, field and what was expected: problem files, and the documents of
@@ -33,71 +43,38 @@ pub mod reading {
     pub use super::number::parse_number;
     pub use super::settings_table::overlay_settings;
     pub use super::source::Source;
-    pub use super::spelling::hint;
+    pub use super::spelling::{hint, nearest};
     pub use super::table::{Located, Reader, join};
 }
 
-/// Which direction is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Goal {
-    /// Smaller is better.
-    #[default]
-    Minimize,
-    /// Larger is better.
-    Maximize,
-}
-
-impl Goal {
-    /// The sign that turns the objective into something to minimise: 1 or -1. The only place where the direction enters.
-    pub fn sign(self) -> f64 {
-        match self {
-            Self::Minimize => 1.0,
-            Self::Maximize => -1.0,
-        }
-    }
-
-    /// True when `a` is strictly better than `b`.
-    pub fn is_better(self, a: f64, b: f64) -> bool {
-        self.sign() * a < self.sign() * b
-    }
-
-    /// The better one of two values that may be missing; the first of equals.
-    pub fn better(self, a: Option<f64>, b: Option<f64>) -> Option<f64> {
-        match (a, b) {
-            (Some(x), Some(y)) if self.is_better(y, x) => b,
-            (None, _) => b,
-            _ => a,
-        }
-    }
-
-    /// The best of the values that are not missing, with its place in the list; the first of equals.
-    ///
-    /// ```
-    /// use leafgp::problem::Goal;
-    /// assert_eq!(Goal::Maximize.best([Some(1.0), None, Some(3.0), Some(3.0)]), Some((2, 3.0)));
-    /// ```
-    pub fn best(self, values: impl IntoIterator<Item = Option<f64>>) -> Option<(usize, f64)> {
-        let present = values.into_iter().enumerate().filter_map(|(i, value)| Some((i, value?)));
-        present.reduce(|best, next| if self.is_better(next.1, best.1) { next } else { best })
-    }
-
-    /// The word of the problem file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Minimize => "minimize",
-            Self::Maximize => "maximize",
-        }
-    }
-}
-
 /// What is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     /// The history's column.
     pub name: String,
     /// Which direction is better.
     pub goal: Goal,
+    /// Earlier names of the column.
+    pub renamed_from: Vec<String>,
+}
+
+impl Objective {
+    /// What the models predict: the objective by its name, or with a target its distance, `|name - 50|`.
+    ///
+    /// ```
+    /// use leafgp::problem::{Goal, Problem, Variable};
+    ///
+    /// let problem = Problem::builder("p").objective("pH", Goal::Target(7.5)).variable(Variable::binary("b")).build()?;
+    /// assert_eq!(problem.objective().modelled_name(), "|pH - 7.5|");
+    /// # Ok::<(), leafgp::problem::ProblemError>(())
+    /// ```
+    pub fn modelled_name(&self) -> String {
+        match self.goal {
+            Goal::Target(target) if target < 0.0 => format!("|{} + {}|", self.name, format_number(-target)),
+            Goal::Target(target) => format!("|{} - {}|", self.name, format_number(target)),
+            Goal::Minimize | Goal::Maximize => self.name.clone(),
+        }
+    }
 }
 
 /// A constraint's name and text.
@@ -130,7 +107,11 @@ pub struct Problem {
     variables: Vec<Variable>,
     constraints: Constraints,
     definitions: Vec<Definition>,
+    /// The user's own first, then those that follow from the variables.
     expressions: Vec<NamedExpression>,
+    n_own: usize,
+    /// Variables at one value.
+    fixed: Vec<(usize, f64)>,
     settings: Settings,
     warnings: Vec<String>,
 }
@@ -182,7 +163,7 @@ impl Problem {
         &self.definitions
     }
 
-    /// The constraints as they were written.
+    /// The constraints as they were written, and after them those that semi-continuous variables and removed levels imply.
     pub fn expressions(&self) -> &[NamedExpression] {
         &self.expressions
     }
@@ -232,6 +213,76 @@ impl Problem {
         self
     }
 
+    /// The same problem with some variables (by index) at one value: a box narrowed to it, by one more constraint for each, named `x = 3 (fixed)`.
+    ///
+    /// ```
+    /// use leafgp::problem::{Problem, Variable};
+    /// use leafgp::solver::constraints::Tolerance;
+    ///
+    /// let problem = Problem::builder("p").variable(Variable::continuous("x", 0.0, 5.0)).build()?;
+    /// let fixed = problem.with_fixed(&[(0, 0.3)])?;
+    /// let feasible = |x: f64| fixed.constraints().is_feasible(&[x], Tolerance::Produce);
+    /// assert!(feasible(0.3) && !feasible(0.1 + 0.2));
+    /// # Ok::<(), leafgp::problem::ProblemError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A variable that does not exist, or a value that it cannot have.
+    pub fn with_fixed(&self, fixed: &[(usize, f64)]) -> Result<Self, ProblemError> {
+        let mut builder = ProblemBuilder::of(self);
+        for &(i, value) in fixed {
+            let Some(variable) = self.variables.get(i) else {
+                let n = self.variables.len();
+                let message = format!("there is no variable {i}");
+                return Err(ProblemError::new("", message, format!("an index below {n}")));
+            };
+            variable.check_offered(value).map_err(|e| {
+                ProblemError::new("", format!("{} cannot be fixed: {}", variable.name, e.message), e.expected)
+            })?;
+            builder = builder.fixed(i, value);
+        }
+        let fixed = [&self.fixed, fixed].concat();
+        let warnings = self.warnings.clone();
+        builder.build().map(|problem| Self { fixed, warnings, ..problem })
+    }
+
+    /// The same problem with another default of a variable ([`Variable::default`]).
+    ///
+    /// # Errors
+    /// A value that is none of the variable's.
+    pub fn with_default(&self, name: &str, value: f64) -> Result<Self, ProblemError> {
+        let mut problem = self.clone();
+        if let Some(variable) = problem.variables.iter_mut().find(|v| composed(&v.name) == composed(name)) {
+            let refuse = |e: ValueError| ProblemError::new("default", e.message, e.expected);
+            variable.check_offered(value).map_err(refuse)?;
+            variable.default = Some(value);
+        }
+        Ok(problem)
+    }
+
+    /// The box of what may be suggested, constraints not considered: the domains, without removed levels, narrowed to the values that are fixed.
+    pub fn region(&self) -> Region {
+        let mut region = Region::full(self.constraints.domains());
+        for (range, variable) in region.0.iter_mut().zip(&self.variables) {
+            if let (Range::Levels(levels), true) = (range, variable.n_removed > 0) {
+                (variable.offered_levels().len()..variable.levels().len())
+                    .for_each(|level| levels.remove(level));
+            }
+        }
+        for &(i, value) in &self.fixed {
+            let here = match &region.0[i] {
+                Range::Levels(levels) => {
+                    Range::Levels(LevelSet::from_indices(levels.capacity(), [value as usize]))
+                }
+                Range::Interval { .. } => Range::Interval { lower: value, upper: value },
+            };
+            if region.0[i].contains(value) {
+                region.0[i] = here;
+            }
+        }
+        region
+    }
+
     /// The variables' domains, in order.
     pub fn domains(&self) -> Vec<Domain> {
         self.variables.iter().map(Variable::domain).collect()
@@ -239,7 +290,7 @@ impl Problem {
 
     /// The index of a variable.
     pub fn index_of(&self, name: &str) -> Option<usize> {
-        self.variables.iter().position(|v| v.name == name)
+        self.variables.iter().position(|v| composed(&v.name) == composed(name))
     }
 
     /// Which variables ask for a logarithmic scale, in order.

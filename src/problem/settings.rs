@@ -90,6 +90,9 @@ pub struct Settings {
     /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default; with one every suggestion comes from a proven cell, whatever
     /// the preset.
     pub max_agreement: Option<f64>,
+    /// Whether each second suggestion after the first design has a level that no experiment had, while there is such a level. The smooth process is drawn to what was never
+    /// tried; the trees alone, in the presets `paper` and `proven`, are not. Default false.
+    pub untried_levels: bool,
     /// How far a measured row may be from an equality and still keep it, relative to the largest of its terms, `[0, 0.1]`. Suggestions keep equalities to 1e-9.
     /// Default 1e-3: what weighing in a plant gives.
     pub equality_tolerance: f64,
@@ -132,6 +135,7 @@ impl Settings {
             repeats: preset == Preset::Paper,
             point: PointChoice::default(),
             max_agreement: None,
+            untried_levels: false,
             equality_tolerance: 1e-3,
             trees,
             gp: GpSettings::default(),

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ProblemError;
+use super::text::composed;
 
 /// The text of a problem file.
 #[derive(Clone, Debug)]
@@ -29,14 +30,15 @@ impl Source {
             let wide = matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
             let found =
                 if wide { "the file is UTF-16".to_owned() } else { format!("line {line} is not UTF-8") };
-            refuse(found, "a text file saved as UTF-8")
+            refuse(found, "a text file saved as UTF-8 (in an editor: \"Save as\", encoding UTF-8)")
         })?;
         Ok(Self::new(file, &text))
     }
 
-    /// A text as if read from a file of that name.
+    /// A text as if read from a file of that name. Letters and accents that stand apart become one, so that names are equal when they look equal.
     pub fn new(file: &Path, text: &str) -> Self {
-        Self { file: file.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(text).to_owned() }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Self { file: file.to_owned(), text: composed(text).into_owned() }
     }
 
     /// The whole text.

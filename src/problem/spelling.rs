@@ -2,7 +2,7 @@
 
 /// The candidate nearest to `word`, when it is near enough to be a slip: equal up to case, or at most a third of the letters (at least
 /// one) inserted, deleted, replaced or swapped with a neighbour.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded: Vec<char> = word.to_lowercase().chars().collect();
     candidates
         .into_iter()

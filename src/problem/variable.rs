@@ -3,8 +3,10 @@
 use leafgp_solver::{Domain, Grid, constraints};
 use serde_json::Value;
 
+use super::decimals::Decimals;
 use super::grid::decimal_grid;
 use super::number::{format_number, parse_number};
+use super::text::composed;
 use super::{ProblemError, spelling};
 
 /// What values a variable takes.
@@ -74,6 +76,16 @@ pub struct Variable {
     pub active_if: Option<String>,
     /// The value where `active_if` is false: by default the lower bound, first value or first level.
     pub inactive_value: f64,
+    /// The interval outside of which only 0 is allowed (semi-continuous); `kind` then spans both.
+    pub or_zero: Option<[f64; 2]>,
+    /// How many decimals a person sets; `kind` is then the grid of such numbers, and measured rows may lie anywhere within the bounds.
+    pub decimals: Option<Decimals>,
+    /// How many of the levels, the last ones, are no longer suggested: rows that have them are kept for training.
+    pub n_removed: usize,
+    /// The value of experiments from before there was this variable: of tables without its column, and of empty cells in it.
+    pub default: Option<f64>,
+    /// Earlier names of its column.
+    pub renamed_from: Vec<String>,
 }
 
 /// A text or JSON value that is none of a variable's.
@@ -95,7 +107,19 @@ impl Variable {
             Kind::Discrete(values) => values.first().copied().unwrap_or(f64::NAN),
             Kind::Grid(grid) => grid.value(0),
         };
-        Self { name, kind, scale: Scale::Linear, unit: None, active_if: None, inactive_value }
+        Self {
+            name,
+            kind,
+            scale: Scale::Linear,
+            unit: None,
+            active_if: None,
+            inactive_value,
+            or_zero: None,
+            decimals: None,
+            n_removed: 0,
+            default: None,
+            renamed_from: Vec::new(),
+        }
     }
 
     /// A real number in `[lower, upper]`.
@@ -134,9 +158,74 @@ impl Variable {
     /// `lower + k * step` up to `upper`, as exact decimals.
     ///
     /// # Errors
-    /// A step that is not positive, decimals beyond the 15th place, fewer than two values.
+    /// A step that is not positive, decimals beyond the 15th place, bounds that are not in order.
     pub fn grid(name: impl Into<String>, lower: f64, upper: f64, step: f64) -> Result<Self, ProblemError> {
         Ok(Self::new(name, Kind::Grid(decimal_grid(lower, upper, step)?)))
+    }
+
+    /// A real number in `[lower, upper]` that a person sets with so many decimals: suggestions have no more, and are feasible as they are printed.
+    ///
+    /// ```
+    /// use leafgp::problem::Variable;
+    ///
+    /// let flow = Variable::decimal("flow", 0.25, 8.0, 1)?;
+    /// assert_eq!(flow.domain().bounds(), (0.3, 8.0));
+    /// assert_eq!([3.0, 1.83].map(|x| flow.format_value(x)), ["3.0", "1.83"]);
+    /// # Ok::<(), leafgp::problem::ProblemError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// More than 15 decimals; no such number within the bounds, or too many digits for f64.
+    pub fn decimal(
+        name: impl Into<String>,
+        lower: f64,
+        upper: f64,
+        places: u32,
+    ) -> Result<Self, ProblemError> {
+        let decimals = Decimals { places, lower, upper };
+        let mut variable = Self::new(name, Kind::Grid(decimals.grid()?));
+        variable.decimals = Some(decimals);
+        Ok(variable)
+    }
+
+    /// 0, or a real number in `[lower, upper]`: semi-continuous.
+    ///
+    /// ```
+    /// use leafgp::problem::Variable;
+    ///
+    /// let dose = Variable::semi_continuous("dose", 0.5, 8.0);
+    /// assert_eq!((dose.domain().bounds(), dose.expected()), ((0.0, 8.0), "0 or a number in [0.5, 8]".to_owned()));
+    /// ```
+    pub fn semi_continuous(name: impl Into<String>, lower: f64, upper: f64) -> Self {
+        let mut variable = Self::continuous(name, lower.min(0.0), upper.max(0.0));
+        variable.or_zero = Some([lower, upper]);
+        variable.inactive_value = 0.0;
+        variable
+    }
+
+    /// Adds levels that are no longer suggested; experiments that have them are kept for training. The order of levels is: those suggested, then these.
+    #[must_use]
+    pub fn removed<S: Into<String>>(mut self, removed: impl IntoIterator<Item = S>) -> Self {
+        if let Kind::Categorical(levels) = &mut self.kind {
+            let before = levels.len();
+            levels.extend(removed.into_iter().map(Into::into));
+            self.n_removed += levels.len() - before;
+        }
+        self
+    }
+
+    /// The value of experiments from before there was this variable: of tables without its column, and of empty cells in it. A category's is its level index.
+    #[must_use]
+    pub fn default_value(mut self, value: f64) -> Self {
+        self.default = Some(value);
+        self
+    }
+
+    /// An earlier name of its column, under which older tables have it.
+    #[must_use]
+    pub fn renamed_from(mut self, name: impl Into<String>) -> Self {
+        self.renamed_from.push(name.into());
+        self
     }
 
     /// Takes centres and samples on the logarithmic scale.
@@ -190,6 +279,28 @@ impl Variable {
         }
     }
 
+    /// The levels that may be suggested.
+    pub fn offered_levels(&self) -> &[String] {
+        let levels = self.levels();
+        &levels[..levels.len() - self.n_removed.min(levels.len())]
+    }
+
+    /// Checks that the variable could be suggested with a value.
+    ///
+    /// # Errors
+    /// A value outside its bounds, list, grid or levels, a level that was removed.
+    pub fn check_offered(&self, value: f64) -> Result<(), ValueError> {
+        let in_interval = |[lower, upper]: [f64; 2]| value == 0.0 || (lower <= value && value <= upper);
+        let is_removed = !self.levels().is_empty() && value >= self.offered_levels().len() as f64;
+        if self.domain().contains(value) && self.or_zero.is_none_or(in_interval) && !is_removed {
+            return Ok(());
+        }
+        Err(ValueError {
+            message: format!("{} is none of its values", self.format_value(value)),
+            expected: self.expected(),
+        })
+    }
+
     /// Reads a value as people and spreadsheets write it: a level by its text, else by an equal number (`0` for the level `0.0`); a number
     /// for the rest, `true` and `false` for a binary variable. A number need not lie in the domain.
     ///
@@ -226,7 +337,9 @@ impl Variable {
     ) -> Result<f64, ValueError> {
         let trimmed = text.trim();
         let exact = |text: &str| levels.iter().position(|level| level == text);
-        if let Some(level) = exact(text).or_else(|| exact(trimmed)) {
+        // Some systems write letters with their accents apart.
+        let same = |text: &str| levels.iter().position(|level| composed(level) == composed(text));
+        if let Some(level) = exact(text).or_else(|| exact(trimmed)).or_else(|| same(trimmed)) {
             return Ok(level as f64);
         }
         if let Some(value) = number(trimmed) {
@@ -252,7 +365,7 @@ impl Variable {
     pub fn format_value(&self, value: f64) -> String {
         match &self.kind {
             Kind::Categorical(levels) => level_name(levels, value).to_owned(),
-            _ => format_number(value),
+            _ => self.decimals.map_or_else(|| format_number(value), |decimals| decimals.format(value)),
         }
     }
 
@@ -282,6 +395,12 @@ impl Variable {
 
     /// What a value looks like, for messages.
     pub fn expected(&self) -> String {
+        if let (Some([lower, upper]), Kind::Continuous { .. }) = (self.or_zero, &self.kind) {
+            return format!("0 or a number in [{}, {}]", format_number(lower), format_number(upper));
+        }
+        if let Some(decimals) = self.decimals {
+            return decimals.expected(self.or_zero);
+        }
         match &self.kind {
             Kind::Continuous { lower, upper } => {
                 format!("a number in [{}, {}]", format_number(*lower), format_number(*upper))
@@ -291,8 +410,9 @@ impl Variable {
             }
             Kind::Binary => "0 or 1".to_owned(),
             Kind::Discrete(values) => format!("one of {}", listed(values.iter().map(|&v| format_number(v)))),
-            Kind::Categorical(levels) => {
-                format!("one of {}", listed(levels.iter().map(|level| format!("{level:?}"))))
+            Kind::Categorical(_) => {
+                let offered = self.offered_levels().iter();
+                format!("one of {}", listed(offered.map(|level| format!("{level:?}"))))
             }
             Kind::Grid(grid) => {
                 let last = grid.value(grid.count() - 1);

@@ -31,6 +31,14 @@ pub(super) struct Slopes {
 }
 
 impl Acquisition {
+    /// In the words of the output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LogExpectedImprovement => "expected improvement",
+            Self::LowerBound { .. } => "lower bound",
+        }
+    }
+
     /// The value at a posterior; `best` is the smallest posterior mean at a measured row.
     pub fn value(&self, at: Posterior, best: f64) -> f64 {
         self.slopes(at, best).value

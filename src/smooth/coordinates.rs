@@ -145,6 +145,19 @@ impl Coordinates {
         })
     }
 
+    /// Squared distance of two points in coordinates; two levels are 1 apart.
+    pub fn distance_sq(&self, a: &[f64], b: &[f64]) -> f64 {
+        let square = |axis: &Axis| {
+            let (a, b) = (a[axis.variable], b[axis.variable]);
+            if axis.is_category() {
+                f64::from(u8::from(a != b))
+            } else {
+                (axis.coordinate(a) - axis.coordinate(b)).powi(2)
+            }
+        };
+        self.axes.iter().map(square).sum()
+    }
+
     /// The value of a variable that lies `by` coordinates from `x`; `None` outside the bounds, and for a variable without a coordinate or an order.
     pub fn moved(&self, variable: usize, x: f64, by: f64) -> Option<f64> {
         let axis = self.axes.iter().find(|axis| axis.variable == variable && !axis.is_category())?;

@@ -39,6 +39,7 @@
 //! let space = SearchSpace {
 //!     constraints: problem.constraints(),
 //!     region: &region,
+//!     is_cell: false,
 //!     excluded: &rows,
 //!     best_rows: &rows[1..],
 //!     starts: &[],

@@ -30,6 +30,8 @@ pub struct SearchSpace<'a> {
     pub constraints: &'a Constraints,
     /// The box to stay in.
     pub region: &'a Region,
+    /// Whether it is a small part of the space: fewer candidates and starts are enough then.
+    pub is_cell: bool,
     /// Points that must not be returned: measured, pending, failed.
     pub excluded: &'a [Vec<f64>],
     /// The best rows, best first: candidates lie near them.
@@ -68,7 +70,7 @@ pub(super) fn minimise_surface(
     rng: &mut impl Rng,
 ) -> Option<Found> {
     let space = Space::new(coordinates, given.constraints, given.region, given.excluded)?;
-    let in_cell = *given.region != Region::full(coordinates.domains());
+    let in_cell = given.is_cell;
     let mut local = Local::new(&space, surface, limits);
 
     // 1. Candidates, made feasible.

@@ -90,8 +90,14 @@ fn search_in(
     seed: u64,
 ) -> Option<Found> {
     let coordinates = coordinates(problem);
-    let space =
-        SearchSpace { constraints: problem.constraints(), region, excluded, best_rows: &[], starts: &[] };
+    let space = SearchSpace {
+        constraints: problem.constraints(),
+        region,
+        is_cell: *region != Region::full(&problem.domains()),
+        excluded,
+        best_rows: &[],
+        starts: &[],
+    };
     let surface = OnPoints { coordinates: &coordinates, function };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let found = minimise_surface(surface, &coordinates, &space, &Limits::default(), &mut rng)?;
@@ -232,6 +238,7 @@ fn a_finished_deadline_still_gives_a_feasible_point() {
     let space = SearchSpace {
         constraints: problem.constraints(),
         region: &region,
+        is_cell: false,
         excluded: &[],
         best_rows: &[],
         starts: &start,
@@ -271,6 +278,7 @@ fn suggest(
     let space = SearchSpace {
         constraints: problem.constraints(),
         region: &region,
+        is_cell: false,
         excluded: rows,
         best_rows: &best_rows,
         starts: &[],

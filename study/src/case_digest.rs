@@ -94,6 +94,9 @@ fn of_variable(variable: &Variable) -> Canonical {
             fields.text("scale", "log");
         }
     }
+    if let Some(decimals) = variable.decimals {
+        fields.count("decimals", u64::from(decimals.places));
+    }
     if let Some(condition) = &variable.active_if {
         fields.text("active_if", condition).number("inactive_value", variable.inactive_value);
     }
@@ -180,13 +183,14 @@ const WITHOUT_EFFECT: [&str; 4] = ["seed", "design.initial", "solver.threads", "
 
 /// The value of each setting, as JSON, that a digest does not mention. They are part of the format: an entry never changes, not even when a default does; a new setting gets a new
 /// entry, the value under which results are what they were before there was the setting.
-const LEFT_OUT: [(&str, &str); 44] = [
+const LEFT_OUT: [(&str, &str); 45] = [
     ("preset", "\"paper\""),
     ("repeats", "true"),
     ("kappa", "1.96"),
     ("point", "\"centre\""),
     ("max_agreement", "null"),
     ("equality_tolerance", "0.001"),
+    ("untried_levels", "false"),
     ("trees.n_trees", "50"),
     ("trees.learning_rate", "0.1"),
     ("trees.max_depth", "3"),

@@ -14,7 +14,7 @@ use super::spec_reader::{SpecReader, parse};
 use crate::functions;
 use leafgp::history::History;
 use leafgp::problem::reading::{Located, join};
-use leafgp::problem::{Problem, ProblemError, Settings};
+use leafgp::problem::{Goal, Problem, ProblemError, Settings};
 
 const KEYS: [&str; 7] = ["name", "iterations", "initial", "seeds", "settings", "problem", "method"];
 const PROBLEM_KEYS: [&str; 9] =
@@ -169,6 +169,13 @@ impl SpecReader<'_> {
                     .into());
             }
         };
+        if let Goal::Target(_) = base.objective().goal {
+            let message =
+                "the problem's goal is a target: studies compare values that are minimised or maximised";
+            return Err(self
+                .refuse(value, field, message, "goal = \"minimize\" or goal = \"maximize\"")
+                .into());
+        }
         if let (Some(function), Some(file)) = (function, &file) {
             function.check_fits(&base).map_err(|what| {
                 self.refuse(value, &join(field, "function"), format!("{}: {what}", file.display()), "")

@@ -108,8 +108,8 @@ fn bounds_that_are_none() {
     );
     refused(
         "[0.0, 1.0]",
-        "[0.5, 0.5]",
-        &["p.toml:8:37:", "variables.x.bounds", "single value", "lower < upper"],
+        "[0.0, 1e-110]",
+        &["p.toml:8:37:", "variables.x.bounds", "too near", "lower < upper"],
     );
     refused("[0.0, 1.0]", "[nan, 1.0]", &["p.toml:8:38:", "variables.x.bounds[0]", "nan", "a finite number"]);
     refused("[0.0, 1.0]", "[0.0, inf]", &["p.toml:8:43:", "variables.x.bounds[1]", "inf", "a finite number"]);
@@ -145,8 +145,7 @@ fn levels_and_values_that_are_none() {
     refused("\"round\"", "\"\"", &["p.toml:10:50:", "variables.head.levels[1]", "empty"]);
     refused("\"round\"", "\" round\"", &["p.toml:10:50:", "variables.head.levels[1]", "space"]);
     refused("\"round\"", "[1]", &["p.toml:10:50:", "variables.head.levels[1]", "a list", "text in quotes"]);
-    refused(X, "{ type = 'discrete', values = [] }", &["p.toml:8:35:", "variables.x.values", "at least two"]);
-    refused(X, "{ type = 'discrete', values = [1] }", &["variables.x.values", "at least two"]);
+    refused(X, "{ type = 'discrete', values = [] }", &["p.toml:8:35:", "variables.x.values", "at least one"]);
     refused(
         X,
         "{ type = 'discrete', values = [2, 2, 1] }",

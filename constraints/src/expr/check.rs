@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::ast::{Ast, Binary, Kind, Relation};
 use super::lexer::error;
+use super::names::{functions, instead_of};
 use super::near::nearest;
 use super::parser::parse;
 use super::program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
@@ -53,11 +54,6 @@ pub(crate) struct Scope {
 
 /// `min` and `max` of more arguments become trees.
 const MANY_ARGUMENTS: usize = 64;
-
-/// The names of all functions.
-fn functions() -> impl Iterator<Item = &'static str> {
-    ["min", "max", "sum", "count", "all", "any"].into_iter().chain(Function::all_names()).chain(["if"])
-}
 
 impl Scope {
     /// A scope of variables.
@@ -363,8 +359,13 @@ impl Scope {
         }
         if let Some(function) = Function::named(name) {
             if arguments.len() != 1 {
+                let hint = match name {
+                    "log" => ": to base 10 it is log10(x), to another base b log(x) / log(b)",
+                    "log10" => ": to another base b it is log(x) / log(b)",
+                    _ => "",
+                };
                 return Err(error(
-                    format!("`{name}` takes one argument, not {}", arguments.len()),
+                    format!("`{name}` takes one argument, not {}{hint}", arguments.len()),
                     span.clone(),
                 ));
             }
@@ -409,6 +410,10 @@ impl Scope {
 
     fn unknown_function(&self, name: &str, span: &Range<usize>) -> ExprError {
         let near = nearest(name, functions());
+        if let Some(advice) = instead_of(name) {
+            let message = format!("unknown function `{name}`: {advice}");
+            return error(message, span.start..span.start + name.len());
+        }
         let hint = match near.is_empty() {
             true if self.names.contains_key(name) => ": it is no function (`*` makes a product)".to_owned(),
             true => format!(": the functions are {}", functions().collect::<Vec<_>>().join(", ")),

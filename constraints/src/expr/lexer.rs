@@ -62,13 +62,36 @@ const SYMBOLS: [&str; 21] = [
     "!",
 ];
 
-/// Spellings of other languages and what to write here.
-const FOREIGN: [(&str, &str); 5] = [
+/// Spellings of other languages and of word processors, and what to write here.
+const FOREIGN: [(&str, &str); 28] = [
     ("**", "powers are written `^`"),
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("=>", "write `implies` (or `>=`)"),
     ("=<", "write `<=`"),
+    ("\u{2264}", "write `<=`"),
+    ("\u{2265}", "write `>=`"),
+    ("\u{2260}", "write `!=`"),
+    ("\u{2261}", "write `==`"),
+    ("\u{2227}", "write `and`"),
+    ("\u{2228}", "write `or`"),
+    ("\u{ac}", "write `not`"),
+    ("\u{2208}", "write `in`"),
+    ("\u{b7}", "products are written `*`"),
+    ("\u{22c5}", "products are written `*`"),
+    ("\u{d7}", "products are written `*`"),
+    ("\u{f7}", "quotients are written `/`"),
+    ("\u{2212}", "the minus sign is `-`"),
+    ("\u{2013}", "the minus sign is `-`"),
+    ("\u{b2}", "powers are written `^2`"),
+    ("\u{b3}", "powers are written `^3`"),
+    ("\u{221a}", "write `sqrt(...)`"),
+    ("\u{201e}", "levels stand in straight quotes, 'a'"),
+    ("\u{201c}", "levels stand in straight quotes, 'a'"),
+    ("\u{201d}", "levels stand in straight quotes, 'a'"),
+    ("\u{2018}", "levels stand in straight quotes, 'a'"),
+    ("\u{2019}", "levels stand in straight quotes, 'a'"),
+    ("%", "write a share as a number, 0.05 for 5 %"),
 ];
 
 pub(super) fn error(message: impl Into<String>, span: Range<usize>) -> ExprError {
@@ -95,7 +118,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Spanned>, ExprError> {
         } else if matches!(first, '`' | '\'' | '"') {
             quoted(rest, first, at)?
         } else {
-            symbol(rest, first, at)?
+            symbol(text, first, at)?
         };
         out.push(Spanned { token, span: at..at + length });
         at += length;
@@ -156,7 +179,8 @@ fn quoted(rest: &str, delimiter: char, at: usize) -> Result<(Token, usize), Expr
     Err(error(format!("the quote {delimiter} is not closed"), at..at + rest.len()))
 }
 
-fn symbol(rest: &str, first: char, at: usize) -> Result<(Token, usize), ExprError> {
+fn symbol(text: &str, first: char, at: usize) -> Result<(Token, usize), ExprError> {
+    let rest = &text[at..];
     for (spelling, advice) in FOREIGN {
         if rest.starts_with(spelling) {
             return Err(error(
@@ -166,6 +190,14 @@ fn symbol(rest: &str, first: char, at: usize) -> Result<(Token, usize), ExprErro
         }
     }
     let Some(&found) = SYMBOLS.iter().find(|s| rest.starts_with(**s)) else {
+        if first.is_alphabetic() {
+            let word = word_around(text, at);
+            let message = format!(
+                "a name with other letters than A to Z stands in backquotes: `{}`",
+                &text[word.clone()]
+            );
+            return Err(error(message, word));
+        }
         return Err(error(format!("unexpected character `{first}`"), at..at + first.len_utf8()));
     };
     match found {
@@ -173,6 +205,14 @@ fn symbol(rest: &str, first: char, at: usize) -> Result<(Token, usize), ExprErro
         "!" => Err(error("write `not` (or `!=`)", at..at + 1)),
         _ => Ok((Token::Symbol(found), found.len())),
     }
+}
+
+/// The letters, digits and underscores before and after a place.
+fn word_around(text: &str, at: usize) -> Range<usize> {
+    let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
+    let before: usize = text[..at].chars().rev().take_while(is_part).map(char::len_utf8).sum();
+    let after: usize = text[at..].chars().take_while(is_part).map(char::len_utf8).sum();
+    at - before..at + after
 }
 
 #[cfg(test)]
@@ -219,8 +259,29 @@ mod tests {
             ("a == 'x", 5..7),
             ("1e999", 0..5),
             ("a ** 2", 2..4),
+            ("1 + gr\u{f6}\u{df}e <= 3", 4..11),
         ] {
             assert_eq!(tokens(text).unwrap_err().span, span, "{text}");
+        }
+    }
+
+    #[test]
+    fn signs_of_word_processors_are_met_with_what_to_write() {
+        for (text, advice) in [
+            ("x \u{2264} 1", "write `<=`"),
+            ("x \u{2265} 1", "write `>=`"),
+            ("x \u{2260} 1", "write `!=`"),
+            ("2 \u{b7} x", "`*`"),
+            ("2\u{d7}x", "`*`"),
+            ("x \u{2212} 1", "minus sign is `-`"),
+            ("x\u{b2} <= 3", "`^2`"),
+            ("c == \u{201e}a\u{201c}", "straight quotes"),
+            ("x <= 5 %", "0.05 for 5 %"),
+            ("gr\u{f6}\u{df}e <= 3", "in backquotes: `gr\u{f6}\u{df}e`"),
+            ("x <= l\u{e4}nge", "in backquotes: `l\u{e4}nge`"),
+        ] {
+            let error = tokens(text).unwrap_err();
+            assert!(error.message.contains(advice), "{text}: {}", error.message);
         }
     }
 }

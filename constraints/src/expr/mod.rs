@@ -32,8 +32,10 @@
 mod ast;
 mod attained;
 mod check;
+mod decimals;
 mod error;
 mod lexer;
+mod names;
 mod near;
 mod parser;
 mod program;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::ast::{Ast, Binary, Kind, Member, Relation};
 use super::lexer::{Keyword, Spanned, Token, error, tokens};
+use super::names::is_function;
 use crate::ExprError;
 
 /// Deeper nesting is refused: the passes over the tree are recursive. Chains of operators and lists of arguments do not nest.
@@ -33,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Ast, ExprError> {
     match parser.peek() {
         Token::End => Ok(ast),
         Token::Symbol(")" | "]" | "}") => Err(error("this bracket was never opened", parser.span())),
-        _ => Err(error("expected an operator or the end of the expression", parser.span())),
+        _ => Err(parser.no_operator(text)),
     }
 }
 
@@ -73,6 +74,44 @@ fn binary(token: &Token) -> Option<(Binary, u8, u8)> {
 }
 
 impl Parser {
+    /// Two values without an operator between them: what was probably meant.
+    fn no_operator(&self, text: &str) -> ExprError {
+        let written = |token: &Spanned| &text[token.span.clone()];
+        let (found, next) = (&self.tokens[self.at], &self.tokens[(self.at + 1).min(self.tokens.len() - 1)]);
+        let before = self.at.checked_sub(1).map(|i| &self.tokens[i]);
+        let is_name = |token: &Spanned| matches!(token.token, Token::Name(_));
+        let advice = match (before, &found.token) {
+            (Some(Spanned { token: Token::Number(_), .. }), Token::Symbol(","))
+                if matches!(next.token, Token::Number(_)) =>
+            {
+                let before = before.map_or("", written);
+                format!(": decimals are written with a point, {before}.{}", written(next))
+            }
+            (Some(first), Token::Name(_) | Token::Number(_)) if is_function(written(first)) => {
+                format!(": a function has its argument in brackets, `{}({})`", written(first), written(found))
+            }
+            (Some(first), Token::Name(_)) if is_name(first) => {
+                // As many words as stand there side by side.
+                let words = self.tokens.iter().enumerate();
+                let start =
+                    self.tokens[..self.at].iter().rposition(|token| !is_name(token)).map_or(0, |i| i + 1);
+                let end =
+                    words.skip(self.at).find(|(_, token)| !is_name(token)).map_or(self.at, |(i, _)| i - 1);
+                let name = &text[self.tokens[start].span.start..self.tokens[end].span.end];
+                format!(
+                    ": a name with spaces stands in backquotes, `{name}`; a product is written `{} * {}`",
+                    written(first),
+                    written(found)
+                )
+            }
+            (Some(first), Token::Name(_) | Token::Number(_) | Token::Symbol("(")) => {
+                format!(": a product is written `{} * {}`", written(first), written(found))
+            }
+            _ => String::new(),
+        };
+        error(format!("expected an operator or the end of the expression{advice}"), found.span.clone())
+    }
+
     fn peek(&self) -> &Token {
         &self.tokens[self.at].token
     }
@@ -411,6 +450,27 @@ mod tests {
         }
         let deep = "(".repeat(5_000) + "a" + &")".repeat(5_000);
         assert!(parse(&deep).is_err());
+    }
+
+    #[test]
+    fn what_was_probably_meant_is_said() {
+        for (text, advice) in [
+            ("flow rate <= 2", "in backquotes, `flow rate`; a product is written `flow * rate`"),
+            ("2 + mass flow rate <= 2", "`mass flow rate`"),
+            ("3 y <= 2", "a product is written `3 * y`"),
+            ("2 (x + 1) <= 2", "a product is written `2 * (`"),
+            ("(x + 1) y <= 2", "a product is written `) * y`"),
+            ("log10 x <= 2", "in brackets, `log10(x)`"),
+            ("1 + ln 3 <= 2", "in brackets, `ln(3)`"),
+            ("x <= 1,5", "decimals are written with a point, 1.5"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.message.contains(advice), "{text}: {}", error.message);
+        }
+        assert_eq!(
+            parse("x <= 1, y").unwrap_err().message,
+            "expected an operator or the end of the expression"
+        );
     }
 
     #[test]

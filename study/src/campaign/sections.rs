@@ -134,11 +134,14 @@ pub(super) fn progress_and_model(text: &mut String, campaign: &Campaign) {
     headline(text, "progress", "Progress, model and variables");
     text.push_str("<div class=\"grid\">\n");
     let run = campaign.rows().iter().filter(|row| row.outcome != Outcome::Pending);
-    let trials = run.map(|row| Trial { value: row.value(), eligible: row.is_eligible() }).collect();
+    // Bounds are about what is modelled: of a target, the distance from it.
+    let goal = objective.goal;
+    let value = |row: &Row| row.value().map(|y| goal.modelled(y));
+    let trials = run.map(|row| Trial { value: value(row), eligible: row.is_eligible() }).collect();
     let chart = HopeChart {
         title: "Progress".into(),
-        objective: objective.name.clone(),
-        goal: objective.goal,
+        objective: objective.modelled_name(),
+        goal: goal.of_modelled(),
         progress: Progress { label: String::new(), trials },
         bounds: campaign.bounds.clone(),
     };
@@ -151,7 +154,7 @@ pub(super) fn progress_and_model(text: &mut String, campaign: &Campaign) {
     if let Some((model, errors)) = campaign.cross_validation.as_ref().map(CrossValidation::chooser) {
         let chart = PredictedChart {
             title: "Measured against predicted".into(),
-            objective: objective.name.clone(),
+            objective: objective.modelled_name(),
             points: errors.predictions.iter().map(Predicted::from).collect(),
         };
         let caption = format!(
@@ -167,14 +170,16 @@ pub(super) fn progress_and_model(text: &mut String, campaign: &Campaign) {
 
 /// Did it come out as promised?
 fn promises(text: &mut String, campaign: &Campaign) {
+    let objective = campaign.problem().objective();
     let rows = campaign.rows().iter().enumerate();
     let known = rows.zip(&campaign.forecasts).filter_map(|((i, row), forecast)| {
         let forecast = forecast.as_ref()?;
+        let value = objective.goal.modelled(row.value()?);
         Some((
-            forecast.is_kept_by(row.value()?),
+            forecast.is_kept_by(value),
             Predicted {
                 label: format!("row {}", i + 1),
-                value: row.value()?,
+                value,
                 mean: forecast.mean,
                 half_width: INTERVAL * forecast.deviation(),
             },
@@ -188,7 +193,7 @@ fn promises(text: &mut String, campaign: &Campaign) {
     let kept = kept.iter().filter(|&&kept| kept).count();
     let chart = PredictedChart {
         title: "Did it come out as promised?".into(),
-        objective: campaign.problem().objective().name.clone(),
+        objective: objective.modelled_name(),
         points,
     };
     let caption = format!(
@@ -313,6 +318,7 @@ pub(super) fn data(text: &mut String, campaign: &Campaign) {
 }
 
 fn remarks(campaign: &Campaign, i: usize, row: &Row) -> String {
+    let goal = campaign.problem().objective().goal;
     let mut remarks: Vec<String> = Vec::new();
     if campaign.best.as_ref().is_some_and(|best| best.row == i) {
         remarks.push("best".into());
@@ -325,10 +331,10 @@ fn remarks(campaign: &Campaign, i: usize, row: &Row) -> String {
         }
         Outcome::Done(value) => {
             if let Some(forecast) =
-                campaign.forecasts[i].as_ref().filter(|forecast| !forecast.is_kept_by(value))
+                campaign.forecasts[i].as_ref().filter(|forecast| !forecast.is_kept_by(goal.modelled(value)))
             {
-                let goal = campaign.problem().objective().goal;
-                let word = if goal.is_better(value, forecast.mean) { "better" } else { "worse" };
+                let is_better = goal.of_modelled().is_better(goal.modelled(value), forecast.mean);
+                let word = if is_better { "better" } else { "worse" };
                 remarks.push(format!("{word} than predicted"));
             }
         }

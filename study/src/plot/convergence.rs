@@ -139,7 +139,7 @@ impl ConvergenceChart {
                     // No value: at the edge of the worse side.
                     None => {
                         let edge = match self.goal {
-                            Goal::Minimize => frame.area.top + 6.0,
+                            Goal::Minimize | Goal::Target(_) => frame.area.top + 6.0,
                             Goal::Maximize => frame.area.bottom - 6.0,
                         };
                         cross(&mut document, (x, edge), 3.5, colour);

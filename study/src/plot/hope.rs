@@ -153,7 +153,7 @@ impl HopeChart {
                 }
                 None => {
                     let edge = match self.goal {
-                        Goal::Minimize => frame.area.top + 6.0,
+                        Goal::Minimize | Goal::Target(_) => frame.area.top + 6.0,
                         Goal::Maximize => frame.area.bottom - 6.0,
                     };
                     cross(document, (x, edge), 3.5, "#777777");

@@ -108,12 +108,11 @@ impl ParallelChart<'_> {
 
     /// The measured rows: infeasible ones, then from worst to best.
     fn ordered(&self) -> Vec<(&Row, f64)> {
-        let sign = self.problem.objective().goal.sign();
+        let goal = self.problem.objective().goal;
+        let cost = |y: f64| goal.sign() * goal.modelled(y);
         let mut rows: Vec<(&Row, f64)> =
             self.history.rows.iter().filter_map(|row| Some((row, row.value()?))).collect();
-        rows.sort_by(|a, b| {
-            a.0.is_eligible().cmp(&b.0.is_eligible()).then((sign * b.1).total_cmp(&(sign * a.1)))
-        });
+        rows.sort_by(|a, b| a.0.is_eligible().cmp(&b.0.is_eligible()).then(cost(b.1).total_cmp(&cost(a.1))));
         rows
     }
 

@@ -112,7 +112,7 @@ impl Surface {
             std,
             acquisition,
             kappa: problem.settings().kappa,
-            objective: problem.objective().name.clone(),
+            objective: problem.objective().modelled_name(),
             goal: problem.objective().goal,
             infeasible,
             truth: None,

@@ -112,11 +112,11 @@ impl SurfaceChart<'_> {
             hatch_pattern(&mut document);
         }
         let area = heading(&mut document, whole(size), &self.title, &self.legend());
-        let better_is_bright = surface.goal == Goal::Minimize;
+        let better_is_bright = surface.goal != Goal::Maximize;
         // The acquisition in the objective's units and direction.
         let at = surface.goal.sign() * surface.kappa;
         let promised: Vec<f64> = surface.mean.iter().zip(&surface.std).map(|(m, s)| m - at * s).collect();
-        let sign = if surface.goal == Goal::Minimize { '\u{2212}' } else { '+' };
+        let sign = if surface.goal != Goal::Maximize { '\u{2212}' } else { '+' };
         let maps: [(String, &[f64], bool); 3] = [
             (format!("mean of {}", surface.objective), &surface.mean, better_is_bright),
             (format!("standard deviation of {}", surface.objective), &surface.std, false),
