@@ -2,7 +2,7 @@
 //! (a device, a pipe) is written through instead of replaced.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,6 +55,50 @@ impl Target {
         }
         Err(io::Error::other("its symbolic links lead in a circle"))
     }
+}
+
+/// Largest file that is read, and the most that is taken from a device or a pipe, in bytes.
+const LARGEST: u64 = 1 << 30;
+const LARGEST_STREAM: u64 = 64 << 20;
+/// How long a named pipe may be without a program that writes to it.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A file's bytes. A device or a pipe is read to its end.
+///
+/// # Errors
+/// A file that cannot be read or holds more than 1 GiB; a device or pipe that gives more than 64 MiB, or a named pipe that no program writes to within ten seconds.
+pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    read_within(path, WAIT)
+}
+
+fn read_within(path: &Path, wait: Duration) -> io::Result<Vec<u8>> {
+    let is_file = std::fs::metadata(path)?.is_file();
+    let file = if is_file { File::open(path)? } else { open_within(path, wait)? };
+    let largest = if is_file { LARGEST } else { LARGEST_STREAM };
+    let mut bytes = Vec::new();
+    file.take(largest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > largest {
+        let kind = if is_file { "it holds" } else { "it is no regular file and gives" };
+        return Err(io::Error::other(format!("{kind} more than {} MiB", largest >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// Opening a named pipe waits for a program that writes to it; another thread does the waiting.
+fn open_within(path: &Path, wait: Duration) -> io::Result<File> {
+    let (send, opened) = std::sync::mpsc::channel();
+    let path = path.to_owned();
+    // Nobody listens when the wait is over, and the thread ends with the process.
+    std::thread::spawn(move || drop(send.send(File::open(path))));
+    opened.recv_timeout(wait).unwrap_or_else(|_| {
+        let message = format!("no program has written to this pipe within {} seconds", wait.as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
+    })
+}
+
+/// What is said of bytes that are no text.
+pub fn not_text() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8")
 }
 
 /// The folder in which a path's last component stands.
@@ -153,11 +197,11 @@ fn write_through(stream: &Path, content: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{STALE, is_temporary, temporary_beside, write_new, write_whole};
+    use super::{STALE, is_temporary, read_whole, read_within, temporary_beside, write_new, write_whole};
     use std::fs::File;
     use std::io::ErrorKind;
     use std::path::Path;
-    use std::time::SystemTime;
+    use std::time::{Duration, SystemTime};
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();
@@ -176,6 +220,30 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"second");
         assert_eq!(names(folder.path()), ["a.json"]);
         assert!(write_whole(&folder.path().join("missing/a.json"), b"x").is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_without_an_end_and_pipes_without_a_writer_are_refused() {
+        let message = read_whole(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(message.contains("more than 64 MiB"), "{message}");
+        assert_eq!(read_whole(Path::new("/dev/null")).unwrap(), b"");
+        let folder = tempfile::tempdir().unwrap();
+        let make_pipe = |name: &str| {
+            let pipe = folder.path().join(name);
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            pipe
+        };
+        let error = read_within(&make_pipe("idle"), Duration::from_millis(20)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        let pipe = make_pipe("pipe");
+        let writer = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::write(pipe, "x,y\n")
+        });
+        assert_eq!(read_whole(&pipe).unwrap(), b"x,y\n");
+        writer.join().unwrap().unwrap();
+        assert_eq!(read_whole(&folder.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use leafgp::engine::{
     CrossValidation, HeldOut, HeldOutErrors, Importance, ModelQuality, Optimizer, TreesQuality,
     model_quality, objective_trees, predictions_quality, trees_quality,
 };
-use leafgp::file::write_whole;
+use leafgp::file::{read_whole, write_whole};
 use leafgp::gbdt::{Ensemble, Importances};
 use leafgp::history::Row;
 use leafgp::problem::Problem;
@@ -126,7 +126,7 @@ fn quality_of_file(
     rows: &[Row],
     in_history: &dyn Fn(&dyn std::fmt::Display) -> Failure,
 ) -> Result<TreesQuality, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::file(path, e))?;
+    let bytes = read_whole(path).map_err(|e| Failure::file(path, e))?;
     if let Some(text) = std::str::from_utf8(&bytes).ok().filter(|text| Ensemble::is_json(text)) {
         let trees = Ensemble::from_json(text).map_err(|e| Failure::file(path, e))?;
         return trees_quality(problem, rows, &trees).map_err(|e| in_history(&e));

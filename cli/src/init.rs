@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::histories::refuse_input;
 use super::init_table;
 use super::output::Output;
-use leafgp::file::{write_new, write_whole};
+use leafgp::file::{read_whole, write_new, write_whole};
 use leafgp::history::{Columns, History};
 use leafgp::problem::Problem;
 use leafgp::problem::reading::hint;
@@ -81,7 +81,7 @@ fn from_table(args: &InitArgs, table: &Path, file: &Path) -> Result<String, Fail
     // What is written must be right: read back, with the table.
     let unusable = |what: String| Failure::file(table, format!("no problem file can be made of it: {what}"));
     let problem = Problem::from_text(file, &text).map_err(|e| unusable(e.to_string()))?;
-    let bytes = std::fs::read(table).map_err(|e| Failure::file(table, e))?;
+    let bytes = read_whole(table).map_err(|e| Failure::file(table, e))?;
     History::from_bytes(&bytes, &problem).map_err(|e| unusable(e.to_string()))?;
     Ok(text)
 }

@@ -1,22 +1,32 @@
 //! `leafgp verify`: re-checks the proof that `solve --certificate` or `optimize --certificate` wrote.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
-use leafgp_solver::certificate::{Certificate, Refusal, Verified, verify};
+use leafgp_solver::certificate::{Certificate, Refusal, Verified, WorkBudget, statement, verify_within};
 use serde_json::json;
 
 use super::Status;
 use super::args::{Common, Format, ModelArgs, SolverArgs, VerifyArgs};
 use super::failure::Failure;
+use super::histories::refuse_input;
 use super::model_space::ModelSpace;
 use super::output::Output;
+use leafgp::file::{read_whole, write_whole};
 use leafgp::instance::Instance;
 
 pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    let bytes = || std::fs::read(&args.certificate).map_err(|e| Failure::file(&args.certificate, e));
+    if let Some(path) = &args.statement {
+        refuse_input(path, &[&args.instance, &args.certificate])?;
+    }
+    let bytes = || read_whole(&args.certificate).map_err(|e| Failure::file(&args.certificate, e));
     let read = |bytes: &[u8]| Certificate::read(bytes).map_err(|e| Failure::file(&args.certificate, e));
     let of_model = args.space.data.is_some() || args.space.problem.is_some();
     if of_model {
+        if args.time_limit.is_some() || args.statement.is_some() {
+            let message = "--time-limit and --statement are for instances, not for trained models";
+            return Err(Failure::Input(message.into()));
+        }
         let model =
             ModelArgs { model: args.instance.clone(), class: args.class, by_position: args.by_position };
         ModelSpace::check_one_box(&args.space)?;
@@ -44,7 +54,14 @@ pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -
     let search_problem = problem.search();
     let bytes = bytes()?;
     let certificate = read(&bytes)?;
-    report(args, &instance.name, bytes.len(), verify(&search_problem, &certificate), output)
+    let limit = args.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let budget = WorkBudget { deadline, ..WorkBudget::default() };
+    let checked = verify_within(&search_problem, &certificate, budget);
+    if let (Some(file), Ok(_)) = (&args.statement, &checked) {
+        write_whole(file, &statement(&search_problem)).map_err(|e| Failure::file(file, e))?;
+    }
+    report(args, &instance.name, bytes.len(), checked, output)
 }
 
 fn report(

@@ -106,7 +106,7 @@ fn with_defaults(problem: &Problem, request: &Request) -> Result<Problem, Failur
 
 /// The rows of a table of points.
 pub(super) fn read_points(path: &Path, problem: &Problem) -> Result<History, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::file(path, e))?;
+    let bytes = leafgp::file::read_whole(path).map_err(|e| Failure::file(path, e))?;
     History::points_from_bytes(&bytes, problem).map_err(|e| Failure::input(e.in_file(path)))
 }
 

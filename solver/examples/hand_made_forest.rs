@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Minimise the sum of the trees minus 0.5 deviations; the deviation shrinks where the vectors of the active leaves add up.
     let linear = vec![0.4, -0.6, -0.1, 0.3, -0.2, 0.5];
     let factor = vec![0.1, 0.0, 0.6, 0.1, 0.0, 0.2, 0.1, 0.1, 0.5, 0.0, 0.0, 0.0];
-    let quadratic = Quadratic { kappa: 0.5, prior_variance: 1.5, dim: 2, factor };
+    let quadratic = Quadratic { kappa: 0.5, prior_variance: 1.5, dim: 2, factor, remainder: None };
     let objective = LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) };
 
     let problem = Problem::new(&domains, &forest, &objective);

@@ -22,7 +22,7 @@ pub use leafgp_constraints as constraints;
 pub use leafgp_constraints::{Domain, DomainError, Grid, LevelSet, Range, Region};
 pub use learned::{LeafSum, Learned, Predictor};
 pub use limit::LeafLimit;
-pub use objective::{LeafObjective, Quadratic};
+pub use objective::{LeafObjective, Quadratic, Remainder};
 pub use problem::{Problem, ProblemError};
 pub use search::{Incumbent, Report, SearchError, SearchOptions, Status, StopReason, minimize};
 

@@ -175,7 +175,7 @@ impl<'a> Problem<'a> {
         objective.quadratic.as_ref().map_or(mean, |q| {
             let length = of_trees(&|leaf| q.row(leaf).iter().map(|v| v * v).sum::<f64>().sqrt());
             mean.max(length)
-                .max(q.prior_variance)
+                .max(q.bounding_prior())
                 .max(q.kappa.abs())
                 .max(q.kappa.abs() * q.prior_variance.sqrt())
         })
@@ -211,6 +211,19 @@ impl<'a> Problem<'a> {
             }
             if q.factor.iter().any(|v| !v.is_finite()) {
                 return refuse("the factor holds a number that is not finite".into());
+            }
+            if let Some(remainder) = &q.remainder {
+                let shapes =
+                    remainder.noise_shares.len() == q.dim && remainder.tree_variance.len() == n_leaves;
+                let numbers = [remainder.constant, remainder.rounding].into_iter();
+                let mut numbers =
+                    numbers.chain(remainder.noise_shares.iter().chain(&remainder.tree_variance).copied());
+                if !shapes || !numbers.all(|v| (0.0..=LARGEST).contains(&v)) {
+                    return refuse(format!(
+                        "the remainder needs {} noise shares and {n_leaves} tree variances, all numbers in [0, {LARGEST:e}]",
+                        q.dim
+                    ));
+                }
             }
         }
         let size = self.objective_size();

@@ -24,7 +24,7 @@ pub(crate) fn crossing_trees(n_trees: usize, n_variables: usize, steps: usize) -
 /// An objective on `n` leaves whose deviation, with vectors of eight numbers, is maximised.
 pub(crate) fn wavy_objective(n: usize) -> LeafObjective {
     let factor = (0..n * 8).map(|k| wave(k + 5) / 30.0).collect();
-    let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor };
+    let quadratic = Quadratic { kappa: 2.0, prior_variance: 1.0, dim: 8, factor, remainder: None };
     let linear = (0..n).map(|k| wave(3 * k)).collect();
     LeafObjective { constant: 0.0, linear, quadratic: Some(quadratic) }
 }

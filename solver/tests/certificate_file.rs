@@ -122,7 +122,7 @@ fn forest(domains: &[Domain]) -> Forest {
 fn objective(forest: &Forest) -> LeafObjective {
     let n = forest.n_leaves();
     let factor = (0..3 * n).map(|k| wave(k + 11) / 30.0).collect();
-    let quadratic = Quadratic { kappa: 1.25, prior_variance: 1.0, dim: 3, factor };
+    let quadratic = Quadratic { kappa: 1.25, prior_variance: 1.0, dim: 3, factor, remainder: None };
     LeafObjective {
         constant: 0.5,
         linear: (0..n).map(|k| wave(3 * k) / 4.0).collect(),

@@ -177,7 +177,8 @@ fn malformed_problems_are_refused_with_their_reason() {
     let forest =
         Forest::new(vec![Tree { nodes: vec![Node::Leaf { leaf: 0, value: 0.0 }] }], &domains).unwrap();
     let good = LeafObjective { constant: 0.0, linear: vec![1.0], quadratic: None };
-    let quadratic = |kappa, factor| Some(Quadratic { kappa, prior_variance: 1.0, dim: 2, factor });
+    let quadratic =
+        |kappa, factor| Some(Quadratic { kappa, prior_variance: 1.0, dim: 2, factor, remainder: None });
     let cases = [
         (LeafObjective { linear: vec![], ..good.clone() }, "0 linear terms"),
         (LeafObjective { linear: vec![f64::NAN], ..good.clone() }, "not finite"),

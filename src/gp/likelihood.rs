@@ -18,11 +18,15 @@ pub struct Hyperparameters {
     pub mean: f64,
 }
 
+/// Smallest noise variance, as a share of the signal variance: the deviation at the data is right to some nine digits there, and to none at 1e-30.
+pub(super) const LEAST_NOISE: f64 = 1e-12;
+
 impl Hyperparameters {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// [`GpError::Setting`]: a variance that is not a finite number above 0, or a mean that is not finite.
+    /// [`GpError::Setting`]: a variance that is not a finite number above 0, a noise variance below 1e-12 of the signal variance (f64 cannot tell the deviation
+    /// from 0 there), or a mean that is not finite.
     pub fn validate(&self) -> Result<(), GpError> {
         let fields = [
             ("signal_variance", self.signal_variance, self.signal_variance > 0.0, "a finite number above 0"),
@@ -33,6 +37,10 @@ impl Hyperparameters {
             if !(in_range && value.is_finite()) {
                 return Err(GpError::Setting { name, value: value.to_string(), expected });
             }
+        }
+        if self.noise_variance < LEAST_NOISE * self.signal_variance {
+            let (name, value) = ("noise_variance", self.noise_variance.to_string());
+            return Err(GpError::Setting { name, value, expected: "at least 1e-12 of signal_variance" });
         }
         Ok(())
     }

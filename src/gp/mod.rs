@@ -78,6 +78,7 @@ mod error;
 mod leaf_matrix;
 mod likelihood;
 mod model;
+mod remainder;
 mod settings;
 mod spectrum;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use leafgp_solver::{Forest, LeafObjective, Quadratic};
 
 use super::leaf_matrix::LeafMatrix;
 use super::likelihood;
+use super::remainder::remainder;
 use super::spectrum::Spectrum;
 use super::{GpError, GpSettings, Hyperparameters, MeanKind, VarianceKind};
 use crate::Table;
@@ -19,10 +20,8 @@ pub struct TreeGp {
     log_marginal_likelihood: f64,
     /// `c`, shape `[n_leaves]` in the forest's numbering.
     weights: Vec<f64>,
-    /// Length of the vectors `v_l`.
-    dim: usize,
-    /// `v_l`, row-major `[n_leaves, dim]`.
-    factor: Vec<f64>,
+    /// The deviation predicted, its weight 1.
+    quadratic: Quadratic,
 }
 
 /// Mean and variance at a point, in the units of the standardised targets.
@@ -84,7 +83,16 @@ impl TreeGp {
     /// The same process with another kind of variance predicted.
     #[must_use]
     pub fn predicting(mut self, variance: VarianceKind) -> Self {
+        let Hyperparameters { signal_variance, noise_variance, .. } = self.hyperparameters;
+        let noise = match variance {
+            VarianceKind::Latent => 0.0,
+            VarianceKind::Observed => noise_variance,
+        };
         self.variance = variance;
+        self.quadratic.prior_variance = signal_variance + noise;
+        if let Some(remainder) = &mut self.quadratic.remainder {
+            remainder.constant = noise;
+        }
         self
     }
 
@@ -126,6 +134,7 @@ impl TreeGp {
         let dim = spectrum.map_or(0, Spectrum::rank);
         let mut weights = vec![0.0; n_leaves];
         let mut factor = vec![0.0; n_leaves * dim];
+        let mut left = None;
         let log_marginal_likelihood = match spectrum {
             None => white_likelihood(y, &hyperparameters),
             Some(spectrum) => {
@@ -145,11 +154,15 @@ impl TreeGp {
                         *slot = loading[k] * to_factor[k];
                     }
                 }
+                left = remainder(z, spectrum, &hyperparameters, n_leaves);
                 likelihood::log_likelihood(spectrum, &hyperparameters)
             }
         };
         let forest = forest.clone();
-        Self { forest, hyperparameters, variance, log_marginal_likelihood, weights, dim, factor }
+        let prior_variance = hyperparameters.signal_variance;
+        let latent = Quadratic { kappa: 1.0, prior_variance, dim, factor, remainder: left };
+        Self { forest, hyperparameters, variance, log_marginal_likelihood, weights, quadratic: latent }
+            .predicting(variance)
     }
 
     /// The fitted or given hyperparameters.
@@ -175,15 +188,7 @@ impl TreeGp {
     /// Mean and variance where the given leaves, one a tree in the forest's numbering, are active.
     pub fn posterior_of_leaves(&self, leaves: &[usize]) -> Posterior {
         let mean = self.hyperparameters.mean + leaves.iter().map(|&leaf| self.weights[leaf]).sum::<f64>();
-        let mut sum = vec![0.0; self.dim];
-        for &leaf in leaves {
-            let row = &self.factor[leaf * self.dim..(leaf + 1) * self.dim];
-            for (slot, value) in sum.iter_mut().zip(row) {
-                *slot += value;
-            }
-        }
-        let explained: f64 = sum.iter().map(|u| u * u).sum();
-        Posterior { mean, variance: (self.prior_variance() - explained).max(0.0) }
+        Posterior { mean, variance: self.quadratic.variance(leaves) }
     }
 
     /// Logarithm of the predictive density of a measurement `y` at `x`, noise included.
@@ -206,20 +211,7 @@ impl TreeGp {
         LeafObjective {
             constant: self.hyperparameters.mean,
             linear: self.weights.clone(),
-            quadratic: Some(Quadratic {
-                kappa,
-                prior_variance: self.prior_variance(),
-                dim: self.dim,
-                factor: self.factor.clone(),
-            }),
-        }
-    }
-
-    fn prior_variance(&self) -> f64 {
-        let Hyperparameters { signal_variance, noise_variance, .. } = self.hyperparameters;
-        match self.variance {
-            VarianceKind::Latent => signal_variance,
-            VarianceKind::Observed => signal_variance + noise_variance,
+            quadratic: Some(Quadratic { kappa, ..self.quadratic.clone() }),
         }
     }
 }
@@ -438,7 +430,7 @@ mod tests {
             };
             let (one, three) = (fit(1), fit(3));
             assert_eq!(one.hyperparameters(), three.hyperparameters());
-            assert_eq!((one.weights, one.factor), (three.weights, three.factor));
+            assert_eq!((one.weights, one.quadratic.factor), (three.weights, three.quadratic.factor));
         }
         assert_eq!(sample(1, 1, 1, 1).domains.len(), 3);
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::GpError;
+use super::likelihood::LEAST_NOISE;
 
 /// Settings of [`TreeGp::fit`](super::TreeGp::fit). The defaults are the paper's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,7 +16,7 @@ pub struct GpSettings {
     pub learning_rate: f64,
     /// Open interval `[lower, upper]` of the signal variance, `0 < lower < upper`. Default [0.05, 20].
     pub signal_interval: [f64; 2],
-    /// Open interval `[lower, upper]` of the noise variance, `0 < lower < upper`. Default [5e-4, 0.2].
+    /// Open interval `[lower, upper]` of the noise variance, `0 < lower < upper`, the lower end at least 1e-12 of the largest signal variance. Default [5e-4, 0.2].
     pub noise_interval: [f64; 2],
     /// The prior mean. Default `zero`, as in the paper's formulas.
     pub mean: MeanKind,
@@ -79,6 +80,11 @@ impl GpSettings {
                 return refuse(name, format!("[{lower}, {upper}]"), "[lower, upper] with 0 < lower < upper");
             }
         }
+        if self.noise_interval[0] < LEAST_NOISE * self.signal_interval[1] {
+            let [lower, upper] = self.noise_interval;
+            let expected = "a lower end of at least 1e-12 of signal_interval's upper end";
+            return refuse("noise_interval", format!("[{lower}, {upper}]"), expected);
+        }
         Ok(())
     }
 }
@@ -99,7 +105,7 @@ mod tests {
     #[test]
     fn each_field_is_checked_and_named() {
         type Spoil = fn(&mut GpSettings);
-        let bad: [(&str, Spoil); 7] = [
+        let bad: [(&str, Spoil); 8] = [
             ("epochs", |s| s.epochs = 100_001),
             ("learning_rate", |s| s.learning_rate = 0.0),
             ("learning_rate", |s| s.learning_rate = f64::NAN),
@@ -107,6 +113,7 @@ mod tests {
             ("signal_interval", |s| s.signal_interval = [1.0, f64::INFINITY]),
             ("noise_interval", |s| s.noise_interval = [0.2, 0.2]),
             ("noise_interval", |s| s.noise_interval = [f64::NAN, 0.2]),
+            ("noise_interval", |s| s.noise_interval = [1.9e-11, 0.2]),
         ];
         for (name, spoil) in bad {
             let mut settings = GpSettings::default();

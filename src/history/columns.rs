@@ -36,7 +36,7 @@ impl Columns {
     /// # Errors
     /// A file that cannot be read, or as [`Columns::from_bytes`].
     pub fn read(path: &Path, wanted: &[&str]) -> Result<Self, HistoryError> {
-        let bytes = std::fs::read(path)
+        let bytes = crate::file::read_whole(path)
             .map_err(|error| HistoryError::io("the file cannot be read", error).in_file(path))?;
         Self::from_bytes(&bytes, wanted).map_err(|error| error.in_file(path))
     }

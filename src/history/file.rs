@@ -281,7 +281,7 @@ impl Fingerprint {
 
 /// The file's bytes; `None` when it does not exist.
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
-    match std::fs::read(path) {
+    match crate::file::read_whole(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(HistoryError::io("it cannot be read", e)),

@@ -36,7 +36,7 @@ use leafgp_solver::Forest;
 use leafgp_solver::constraints::Variable;
 
 use crate::Table;
-use crate::file::write_whole;
+use crate::file::{not_text, read_whole, write_whole};
 use crate::gp::{Hyperparameters, VarianceKind};
 
 pub use crate::problem::{Definition, NamedExpression};
@@ -171,7 +171,8 @@ impl Instance {
     /// file and the place in it. Expressions are checked by [`Instance::constraints`].
     pub fn read(path: &Path) -> Result<Self, InstanceError> {
         let file = |source| InstanceError::File { path: path.to_path_buf(), source };
-        let text = std::fs::read_to_string(path).map_err(file)?;
+        let bytes = read_whole(path).map_err(file)?;
+        let text = String::from_utf8(bytes).map_err(|_| file(not_text()))?;
         Self::parse(&text, &path.display().to_string())
     }
 

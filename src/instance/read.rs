@@ -171,11 +171,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Instance> {
             number if number >= 0.0 => number,
             _ => return kappa.expected("a number from 0"),
         },
-        hyperparameters: Hyperparameters {
-            signal_variance: positive(&root.get("signal_variance")?)?,
-            noise_variance: positive(&root.get("noise_variance")?)?,
-            mean: root.optional("mean").map_or(Ok(0.0), |at| at.number())?,
-        },
+        hyperparameters: hyperparameters(&root)?,
         variance: match root.optional("variance") {
             None => VarianceKind::Latent,
             Some(at) => match at.text()?.as_str() {
@@ -211,6 +207,19 @@ fn explain(text: &str, error: &serde_json::Error) -> String {
 
 fn list<'a, T>(root: &At<'a>, key: &'a str, read: impl Fn(&At<'a>) -> Result<T>) -> Result<Vec<T>> {
     root.optional(key).map_or(Ok(Vec::new()), |at| at.items()?.map(|item| read(&item)).collect())
+}
+
+fn hyperparameters<'a>(root: &At<'a>) -> Result<Hyperparameters> {
+    let noise = root.get("noise_variance")?;
+    let hyperparameters = Hyperparameters {
+        signal_variance: positive(&root.get("signal_variance")?)?,
+        noise_variance: positive(&noise)?,
+        mean: root.optional("mean").map_or(Ok(0.0), |at| at.number())?,
+    };
+    match hyperparameters.validate() {
+        Ok(()) => Ok(hyperparameters),
+        Err(error) => noise.fail(error.to_string()),
+    }
 }
 
 fn positive(at: &At<'_>) -> Result<f64> {

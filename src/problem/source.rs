@@ -23,7 +23,7 @@ impl Source {
             file: Some(file.to_owned()),
             ..ProblemError::new("", message, expected)
         };
-        let bytes = std::fs::read(file).map_err(|e| refuse(format!("cannot be read: {e}"), ""))?;
+        let bytes = crate::file::read_whole(file).map_err(|e| refuse(format!("cannot be read: {e}"), ""))?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let (valid, bytes) = (e.utf8_error().valid_up_to(), e.as_bytes());
             let line = 1 + bytes[..valid].iter().filter(|&&b| b == b'\n').count();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Format, SolverArgs};
+use super::{Format, SolverArgs, positive};
 
 /// A trained model.
 #[derive(Clone, Debug, Args)]
@@ -114,6 +114,12 @@ pub(crate) struct VerifyArgs {
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
+    /// Seconds after which the check is given up, the proof neither accepted nor wrong; of an instance [default: none].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) time_limit: Option<f64>,
+    /// Write what the proof stands on (docs/certificate-format.md), for a second verifier such as peers/verify.py; of an instance.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) statement: Option<PathBuf>,
     /// Of a trained model: the box.
     #[command(flatten)]
     pub(crate) space: SpaceArgs,

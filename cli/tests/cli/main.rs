@@ -20,6 +20,7 @@ mod problem_file;
 mod promises;
 mod report;
 mod run;
+mod second_verifier;
 mod solve;
 #[cfg(unix)]
 mod strike;

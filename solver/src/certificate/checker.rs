@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
     /// tangent at the round's vector, a concave one to its chord.
     fn linearise(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
         let objective = self.problem.objective();
-        let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa != 0.0 && q.prior_variance > 0.0);
+        let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa != 0.0 && q.bounding_prior() > 0.0);
         let linear = |t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| objective.linear[leaf]);
         let costs = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             state
@@ -274,10 +274,11 @@ impl<'a> Checker<'a> {
         }
         let norm_sq = dot(&u, &u);
         // Any positive s is valid.
-        let s = (q.prior_variance - norm_sq.low).max(0.0).sqrt().max(1e-7 * q.prior_variance.sqrt());
+        let prior = q.bounding_prior();
+        let s = (prior - norm_sq.low).max(0.0).sqrt().max(1e-7 * prior.sqrt());
         let (kappa, s) = (Bounds::exact(q.kappa), Bounds::exact(s));
         let a = kappa.div_positive(s);
-        let length = Bounds::exact(q.prior_variance).mul(norm_sq.add(s.mul(s))).sqrt();
+        let length = Bounds::exact(prior).mul(norm_sq.add(s.mul(s))).sqrt();
         let base = Bounds::exact(objective.constant).sub(kappa.mul(length).div_positive(s)).low;
         let cost = |t: usize, i: usize| {
             let Some(leaf) = self.trees[t][i].leaf else { return 0.0 };

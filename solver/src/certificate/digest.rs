@@ -16,10 +16,12 @@ const RULES: &[u8] = b"leafgp problem 2";
 
 /// The number of a problem.
 pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
-    fnv(&bytes(problem))
+    fnv(&statement(problem))
 }
 
-fn bytes(problem: &Problem<'_>) -> Vec<u8> {
+/// The bytes whose hash is the digest, as `docs/certificate-format.md` states them: all that a proof stands on, for a verifier that does not fit the process itself.
+/// The problem's parts must fit together.
+pub fn statement(problem: &Problem<'_>) -> Vec<u8> {
     let mut out = Bytes(RULES.to_vec());
     out.list(problem.domains(), Bytes::domain);
     out.forest(problem.forest());
@@ -138,11 +140,17 @@ impl Bytes {
         match &objective.quadratic {
             None => self.tag(0),
             Some(q) => {
-                self.tag(1);
+                self.tag(if q.remainder.is_some() { 2 } else { 1 });
                 self.real(q.kappa);
                 self.real(q.prior_variance);
                 self.whole(q.dim);
                 self.reals(&q.factor);
+                if let Some(remainder) = &q.remainder {
+                    self.reals(&remainder.noise_shares);
+                    self.reals(&remainder.tree_variance);
+                    self.real(remainder.constant);
+                    self.real(remainder.rounding);
+                }
             }
         }
     }

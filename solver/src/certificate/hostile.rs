@@ -37,6 +37,7 @@ fn with_proofs(mut test: impl FnMut(&Problem<'_>, &Certificate)) {
         prior_variance: 1.0,
         dim: 6,
         factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
+        remainder: None,
     };
     let linear = (0..n).map(|k| wave(3 * k)).collect();
     let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };
@@ -165,7 +166,7 @@ fn splits_that_never_end_are_refused() {
     let statement = set.statement();
     let forward = Forward::new(statement);
     let check = |claims: &[Claim], total: u64| {
-        let mut work = Work::new(WorkBudget { node: u64::MAX, total });
+        let mut work = Work::new(WorkBudget { node: u64::MAX, total, deadline: None });
         settle(&forward, &statement, claims, Region::full(&domains), &mut work).map(|open| open.is_some())
     };
     assert_eq!(check(&[Claim::Fails(0)], u64::MAX), Ok(false));

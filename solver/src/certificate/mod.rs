@@ -34,6 +34,7 @@ mod work;
 pub(crate) use cells::meet;
 pub(crate) use claims::{Claim, halves};
 pub(crate) use digest::digest;
+pub use digest::statement;
 pub(crate) use forward::Forward;
 pub(crate) use rows::RowForm;
 pub(crate) use steps::Steps;
@@ -119,6 +120,12 @@ pub enum Refusal {
         /// True for the budget of one node, false for that of the proof.
         of_node: bool,
     },
+    /// The proof takes more time than allowed, see [`WorkBudget`].
+    #[error("node {node}: the time limit was reached; nothing is known of the proof")]
+    OutOfTime {
+        /// Number of the node, depth first.
+        node: usize,
+    },
 }
 
 impl Certificate {
@@ -135,6 +142,8 @@ impl Certificate {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::{Certificate, Evidence, ProofEnd, ProofNode, Refusal, WorkBudget, verify, verify_within};
     use crate::problem::Problem;
     use crate::search::{SearchOptions, certify, minimize};
@@ -151,6 +160,7 @@ mod tests {
                 prior_variance: 1.0,
                 dim: 6,
                 factor: (0..n * 6).map(|k| wave(k + 5) / 9.0).collect(),
+                remainder: None,
             };
             let linear = (0..n).map(|k| wave(3 * k)).collect();
             let objective = LeafObjective { constant: 0.3, linear, quadratic: Some(quadratic) };
@@ -254,10 +264,14 @@ mod tests {
             altered.bound = f64::INFINITY;
             altered.incumbent = None;
             altered.nodes[0].evidence = vec![Evidence::Round(round.clone()); 255];
-            let budget = WorkBudget { node: 100 * honest, total: u64::MAX };
+            let budget = WorkBudget { node: 100 * honest, total: u64::MAX, deadline: None };
             let refused = verify_within(problem, &altered, budget);
             assert_eq!(refused, Err(Refusal::OutOfWork { node: 0, of_node: true }));
             assert!(verify_within(problem, certificate, budget).is_ok());
+            // Whatever the budget is, a deadline ends the proof at its next step.
+            let budget = WorkBudget { node: u64::MAX, total: u64::MAX, deadline: Some(Instant::now()) };
+            let refused = verify_within(problem, &altered, budget);
+            assert_eq!(refused, Err(Refusal::OutOfTime { node: 0 }));
         });
     }
 

@@ -41,10 +41,10 @@ pub(super) fn secant(q: &Quadratic, vectors: &[Vec<Option<&[f64]>>]) -> (f64, Ve
         top = top.add(Bounds::exact(of_tree.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
         lengths.push(of_tree);
     }
-    let prior = Bounds::exact(q.prior_variance);
-    let top = Bounds::exact(top.high.clamp(0.0, q.prior_variance));
+    let prior = Bounds::exact(q.bounding_prior());
+    let top = Bounds::exact(top.high.clamp(0.0, q.bounding_prior()));
     let low = Bounds::exact(prior.sub(top).sqrt().low);
-    let slope = if top.high > 1e-12 * q.prior_variance {
+    let slope = if top.high > 1e-12 * q.bounding_prior() {
         Bounds::exact(prior.sqrt().low).sub(low).div_positive(top).low.max(0.0)
     } else {
         0.0
@@ -67,7 +67,7 @@ mod tests {
     fn the_sum_of_the_parts_is_a_lower_bound() {
         for (case, scale) in [0.05, 0.2, 0.5, 1.0].into_iter().enumerate() {
             let factor = (0..11 * 4).map(|k| scale * wave(k + 100 * case)).collect();
-            let quadratic = Quadratic { kappa: -1.7, prior_variance: 1.0, dim: 4, factor };
+            let quadratic = Quadratic { kappa: -1.7, prior_variance: 1.0, dim: 4, factor, remainder: None };
             // Trees of 3, 1, 4 and 2 leaves, and a leaf without a vector.
             let trees: [&[usize]; 4] = [&[0, 1, 2], &[3], &[4, 5, 6, 7], &[8, 9]];
             let vectors: Vec<Vec<Option<&[f64]>>> = trees

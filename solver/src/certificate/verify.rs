@@ -37,7 +37,7 @@ pub fn verify(problem: &Problem<'_>, certificate: &Certificate) -> Result<Verifi
 /// The same with as much work as stated.
 ///
 /// # Errors
-/// As [`verify`]; [`Refusal::OutOfWork`] when the proof takes more.
+/// As [`verify`]; [`Refusal::OutOfWork`] or [`Refusal::OutOfTime`] when the proof takes more.
 pub fn verify_within(
     problem: &Problem<'_>,
     certificate: &Certificate,
@@ -106,6 +106,7 @@ fn refusal(node: usize, objection: Objection) -> Refusal {
     match objection {
         Objection::Flaw(problem) => Refusal::Node { node, problem: problem.into() },
         Objection::OutOfWork { node: of_node } => Refusal::OutOfWork { node, of_node },
+        Objection::OutOfTime => Refusal::OutOfTime { node },
     }
 }
 

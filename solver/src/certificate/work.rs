@@ -1,5 +1,7 @@
 //! How much a proof may cost: a hostile file must not keep the verifier busy for ever.
 
+use std::time::Instant;
+
 /// Work that a proof may take, in elementary steps (a cell, a leaf or an operation looked at; about a nanosecond each).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkBudget {
@@ -7,12 +9,14 @@ pub struct WorkBudget {
     pub node: u64,
     /// For all nodes together.
     pub total: u64,
+    /// When to stop at the latest; `None` for no matter when. Looked at between steps, so that the answer comes a fraction of a second later.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for WorkBudget {
-    /// 2e10 a node and 1e13 in all.
+    /// 2e10 a node and 1e13 in all, without a deadline.
     fn default() -> Self {
-        Self { node: 20_000_000_000, total: 10_000_000_000_000 }
+        Self { node: 20_000_000_000, total: 10_000_000_000_000, deadline: None }
     }
 }
 
@@ -23,6 +27,8 @@ pub(super) enum Objection {
     Flaw(&'static str),
     /// The budget of the node (`true`) or of the proof ran out.
     OutOfWork { node: bool },
+    /// The deadline has passed.
+    OutOfTime,
 }
 
 /// Counts work down.
@@ -50,6 +56,9 @@ impl Work {
 
     /// Pays before the work is done.
     pub(super) fn charge(&mut self, steps: usize) -> Result<(), Objection> {
+        if self.budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Objection::OutOfTime);
+        }
         let steps = steps as u64;
         self.node = self.node.checked_sub(steps).ok_or(Objection::OutOfWork { node: true })?;
         self.total = self.total.checked_sub(steps).ok_or(Objection::OutOfWork { node: false })?;

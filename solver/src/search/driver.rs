@@ -130,7 +130,8 @@ fn trivial_bound(objective: &LeafObjective, forest: &Forest) -> f64 {
         sum += best;
         magnitude += best.abs();
     }
-    let deviation = objective.quadratic.as_ref().map_or(0.0, |q| q.kappa.max(0.0) * q.prior_variance.sqrt());
+    let deviation =
+        objective.quadratic.as_ref().map_or(0.0, |q| q.kappa.max(0.0) * q.bounding_prior().sqrt());
     // Sums of n terms err by at most n rounding errors of their magnitude; the factor covers the square root and the product too.
     let margin = 4.0 * f64::EPSILON * (forest.n_trees() + 4) as f64 * (magnitude + deviation);
     sum - deviation - margin

@@ -65,19 +65,30 @@ impl Items {
 #[derive(Debug, Default)]
 pub(crate) struct ItemsBuilder {
     items: Items,
-    known: BTreeMap<(FeatureId, Vec<u64>), MaskId>,
+    /// Masks by variable and hash: a map of the words themselves would hold all of them twice.
+    known: BTreeMap<(FeatureId, u64), Vec<MaskId>>,
+}
+
+/// A number that equal words share (FNV-1a, a word at a time).
+fn hash(words: &[u64]) -> u64 {
+    words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| {
+        (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29)
+    })
 }
 
 impl ItemsBuilder {
     /// The number of a variable's mask, new or known.
     pub(crate) fn mask(&mut self, feature: FeatureId, words: &[u64]) -> MaskId {
-        let masks = &mut self.items.masks;
-        *self.known.entry((feature, words.to_vec())).or_insert_with(|| {
-            let mask = MaskId::new(masks.spans.len());
-            masks.words.extend(words.iter().copied());
-            masks.spans.push_end(masks.words.next_id());
-            mask
-        })
+        let known = self.known.entry((feature, hash(words))).or_default();
+        let items = &mut self.items;
+        if let Some(&mask) = known.iter().find(|&&mask| items.mask(mask) == words) {
+            return mask;
+        }
+        let mask = MaskId::new(items.masks.spans.len());
+        items.masks.words.extend(words.iter().copied());
+        items.masks.spans.push_end(items.masks.words.next_id());
+        known.push(mask);
+        mask
     }
 
     /// Adds an item that lives on the box (a subset of `full`).

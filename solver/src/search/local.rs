@@ -68,6 +68,8 @@ pub(crate) struct LocalSearch {
     order: Vec<FeatureId>,
 }
 
+/// Cells of a variable that are looked at between two looks at the clock.
+const LOOKED_AT: u32 = 256;
 /// Decisions about the value of one cell.
 const LEARNED_STEPS: usize = 8;
 /// Passes over all variables before a search ends at the latest.
@@ -121,8 +123,20 @@ impl LocalSearch {
         self.trial_item.clone_from(&self.item);
     }
 
-    /// Values of all cells of one variable, the others fixed, that improve on `value`.
-    fn scan(&mut self, model: &Model<'_>, neighbours: &Neighbours, feature: FeatureId, value: f64) {
+    /// Values of all cells of one variable, the others fixed, that improve on `value`; of those looked at when the time is up.
+    fn scan(
+        &mut self,
+        model: &Model<'_>,
+        neighbours: &Neighbours,
+        feature: FeatureId,
+        value: f64,
+        limits: &Limits,
+    ) {
+        let mut looked_at = 0_u32;
+        let mut is_over = || {
+            looked_at += 1;
+            looked_at.is_multiple_of(LOOKED_AT) && limits.must_stop()
+        };
         self.moves.clear();
         let current = self.cell[feature];
         let end = CellId::new(model.cells.feature(feature).len());
@@ -143,6 +157,9 @@ impl LocalSearch {
                         if new < value - slack {
                             self.moves.push((new, at));
                         }
+                        if is_over() {
+                            break;
+                        }
                     }
                 }
             }
@@ -155,6 +172,9 @@ impl LocalSearch {
                     let new = Self::value(model, mean, &self.trial_u);
                     if new < value - slack {
                         self.moves.push((new, at));
+                    }
+                    if is_over() {
+                        break;
                     }
                 }
             }
@@ -190,7 +210,7 @@ impl LocalSearch {
                     break 'passes;
                 }
                 if model.cells.feature(feature).len() > 1 && !neighbours.trees_of[feature].is_empty() {
-                    self.scan(model, neighbours, feature, value);
+                    self.scan(model, neighbours, feature, value, limits);
                     let current = self.cell[feature];
                     // Under restrictions a move counts only when a point of the new cell is allowed; from a forbidden start any better
                     // cell will do, but the first allowed one is kept.

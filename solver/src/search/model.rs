@@ -86,8 +86,8 @@ impl<'a> Model<'a> {
         let leaf_value = |leaf: &Option<LeafId>| leaf.map_or(0.0, |leaf| objective.linear[leaf.index()]);
         let cost = items.leaf.iter().map(leaf_value).collect();
         let deviation = objective.quadratic.as_ref().and_then(|q| {
-            (q.kappa != 0.0 && q.prior_variance > 0.0)
-                .then_some(Deviation { kappa: q.kappa, prior: q.prior_variance })
+            let prior = q.bounding_prior();
+            (q.kappa != 0.0 && prior > 0.0).then_some(Deviation { kappa: q.kappa, prior })
         });
         let stride = match (&objective.quadratic, deviation) {
             (Some(q), Some(_)) => q.dim.next_multiple_of(PAD),

@@ -79,7 +79,7 @@ impl Small {
         // The vectors of all trees together are no longer than the prior deviation.
         let longest = 1.0 / (n_trees as f64 * f64::sqrt(dim as f64));
         let factor = (0..n_leaves * dim).map(|_| rng.random_range(-longest..longest)).collect();
-        let quadratic = Quadratic { kappa, prior_variance: 1.0, dim, factor };
+        let quadratic = Quadratic { kappa, prior_variance: 1.0, dim, factor, remainder: None };
         let objective = LeafObjective {
             constant: rng.random_range(-1.0..1.0),
             linear: (0..n_leaves).map(|_| rng.random_range(-0.3..0.3)).collect(),

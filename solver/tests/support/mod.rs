@@ -221,6 +221,6 @@ pub fn posterior(
     LeafObjective {
         constant: 0.0,
         linear,
-        quadratic: Some(Quadratic { kappa, prior_variance: s2, dim: m, factor }),
+        quadratic: Some(Quadratic { kappa, prior_variance: s2, dim: m, factor, remainder: None }),
     }
 }
