@@ -30,7 +30,7 @@ solvent = { type = "categorical", levels = ["water", "xylene"], removed = ["ethe
     assert_eq!(problem.objective().goal, Goal::Target(7.5));
     assert_eq!(problem.objective().renamed_from, ["acidity"]);
     let variables = problem.variables();
-    let shown: Vec<String> = variables.iter().map(|v| v.expected()).collect();
+    let shown: Vec<String> = variables.iter().map(Variable::expected).collect();
     assert_eq!(
         shown,
         [
