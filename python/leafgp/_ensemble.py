@@ -190,7 +190,11 @@ def _known(row: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    """A cell as text: a whole number without decimals, as codes of categories are."""
+    if value is None or value != value:
+        return ""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value) if is_whole else value)
 
 
 def _variable(name: str, bound: Any) -> Variable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Union, overload
 
 from . import _leafgp
 from ._errors import Interrupted, PointError, RequestError
@@ -138,12 +138,12 @@ class Suggestion:
         return f"Suggestion({self.point!r}{predicted}; {self.status})"
 
 
-class Suggestions(list):
+class Suggestions(list[Suggestion]):
     """A list of suggestions; ``fewer_because`` says why there are fewer than were asked for, ``left_out`` why each of
     ``among`` was not to be chosen (``None`` where it was)."""
 
     fewer_because: str | None = None
-    left_out: list[str | None] = []
+    left_out: list[str | None]
 
 
 class Model:
@@ -212,6 +212,28 @@ class Optimizer:
         """What is legal in the history that it started from, but should be known."""
         return self._core.warnings
 
+    @overload
+    def ask(
+        self,
+        n: None = None,
+        *,
+        fixed: Point | None = None,
+        among: Any = None,
+        same: Iterable[str] = (),
+        pending: bool = False,
+        tree_excess: bool = True,
+    ) -> Suggestion: ...
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        fixed: Point | None = None,
+        among: Any = None,
+        same: Iterable[str] = (),
+        pending: bool = False,
+        tree_excess: bool = True,
+    ) -> Suggestions: ...
     def ask(
         self,
         n: int | None = None,
@@ -248,7 +270,7 @@ class Optimizer:
             raise Interrupted(result)
         return result
 
-    def _points(self, points: Any) -> list[Point]:
+    def _points(self, points: Any) -> list[Any]:
         if isinstance(points, Mapping):
             raise PointError("found one dict; expected a list of points")
         return self._problem.from_array(points) if is_array(points) else records(points)
@@ -372,5 +394,3 @@ def _number(value: Any) -> float:
             f"the value is a {type(value).__name__}; expected a finite number (tell a failed experiment with fail)"
         ) from None
 
-
-__all__: Sequence[str] = ("Best", "Model", "Optimizer", "Prediction", "Promise", "Suggestion", "Suggestions", "Svg")

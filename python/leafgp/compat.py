@@ -101,7 +101,7 @@ def gp_minimize(
 
 def minimize(
     fun: Callable[..., float],
-    bounds: Sequence[Any],
+    bounds: Any,
     args: tuple[Any, ...] = (),
     *,
     constraints: Mapping[str, str] | Sequence[str] | None = None,

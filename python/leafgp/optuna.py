@@ -180,19 +180,18 @@ def _point(
     return {name: point[name] for name in variables}
 
 
-def _inactive(variable: Variable) -> Any:
+def _inactive(variable: Any) -> Any:
+    """The value where the condition does not hold, as the problem file has it by default."""
     if hasattr(variable, "inactive_value"):
         return variable.inactive_value
-    if isinstance(variable, Binary):
-        return 0
-    return getattr(variable, "levels", None) and variable.levels[0] or variable_values(variable)[0]
+    if isinstance(variable, Categorical):
+        return variable.levels[0]
+    if isinstance(variable, Discrete):
+        return variable.values[0]
+    return 0 if isinstance(variable, Binary) or hasattr(variable, "or_zero") else variable.bounds[0]
 
 
-def variable_values(variable: Variable) -> list[Any]:
-    return list(getattr(variable, "values", None) or getattr(variable, "bounds"))
-
-
-def distribution_of(variable: Variable) -> BaseDistribution:
+def distribution_of(variable: Any) -> BaseDistribution:
     """What ``trial.suggest_...`` must ask for to get the variable's value.
 
     Continuous: ``suggest_float`` (with its step, or that of its decimals); Integer: ``suggest_int``; Binary:

@@ -64,7 +64,7 @@ def test_the_call_of_scipy():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: compat.gp_minimize(branin, [(0.0,)], n_calls=1),
+        lambda: compat.gp_minimize(branin, [()], n_calls=1),
         lambda: compat.gp_minimize(branin, [5], n_calls=1),
         lambda: compat.gp_minimize(branin, [(0.0, 1.0)], names=["a", "b"]),
         lambda: compat.gp_minimize(branin, [(0.0, 1.0)], x0=[[1, 2]]),

@@ -111,7 +111,7 @@ def test_tables_go_in_and_out(coating):
 def test_polars_tables(coating):
     polars = pytest.importorskip("polars")
     optimizer = measured(coating, 10)
-    frame = polars.from_pandas(optimizer.to_frame().drop(columns="status"))
+    frame = polars.DataFrame([{**point, "gloss": value} for point, value in told(optimizer)])
     again = leafgp.Optimizer(coating, frame)
     assert again.observations() == optimizer.observations()
     assert list(again.predict(frame)["mean"]) == [p.mean for p in optimizer.predict([o["point"] for o in optimizer.observations()])]
