@@ -13,7 +13,6 @@ mod gain;
 mod grow;
 mod histogram;
 mod input;
-mod lightgbm_text;
 mod model;
 mod model_json;
 mod objective;

@@ -12,7 +12,7 @@ mod shell;
 mod study;
 mod wishes;
 
-pub(crate) use model::{ModelArgs, OptimizeArgs};
+pub(crate) use model::{GoalArgs, ModelArgs, OptimizeArgs, ReachArgs, SpaceArgs, VerifyArgs};
 pub(crate) use plot::{
     PictureArgs, PlotCommand, PlotConvergenceArgs, PlotImportanceArgs, PlotParallelArgs, PlotPredictionsArgs,
     PlotSurfaceArgs,
@@ -82,13 +82,15 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Find the best input of a trained tree ensemble (LightGBM, XGBoost, CatBoost, ONNX), with proof.
     Optimize(OptimizeArgs),
+    /// Find the smallest change of a setting after which a trained model promises a target, with proof; or prove that none does.
+    Reach(ReachArgs),
     /// Compare methods on problems over many seeds: run, merge, report.
     Study {
         /// What to do with the study.
         #[command(subcommand)]
         command: StudyCommand,
     },
-    /// Re-check a proof written by `solve --certificate`, in interval arithmetic.
+    /// Re-check a proof written by `solve --certificate` or `optimize --certificate`, in interval arithmetic.
     Verify(VerifyArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
@@ -198,6 +200,12 @@ pub(crate) struct CheckArgs {
     /// Problem and history.
     #[command(flatten)]
     pub(crate) problem: ProblemArgs,
+    /// Seconds for the whole check [default: the problem's, else 100].
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) time_limit: Option<f64>,
+    /// Largest number of nodes of each of its questions [default: the problem's, else 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) node_limit: Option<u64>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -424,21 +432,6 @@ pub(crate) struct SolveArgs {
     /// Limits of the proof.
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
-}
-
-/// `leafgp verify`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp verify instance.json proof")]
-pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON).
-    #[arg(value_name = "INSTANCE.json")]
-    pub(crate) instance: PathBuf,
-    /// The proof.
-    #[arg(value_name = "CERTIFICATE")]
-    pub(crate) certificate: PathBuf,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 fn preset_words() -> impl TypedValueParser<Value = Preset> {

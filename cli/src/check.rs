@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use leafgp_solver::Region;
-use leafgp_solver::constraints::{Decision, Limits};
+use leafgp_solver::constraints::{Decision, Limits, Tolerance};
 use serde_json::{Value, json};
 
 use super::Status;
@@ -43,7 +43,9 @@ enum Feasibility {
 }
 
 pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
+    let solver =
+        SolverArgs { time_limit: args.time_limit, node_limit: args.node_limit, ..SolverArgs::default() };
+    let problem = read_problem(&args.problem.file, common, &solver, output)?;
     let file = history_file(&args.problem.history, &args.problem.file)?;
     args.problem.history.check_exists(&file)?;
     let is_there = args.problem.history.is_stdin() || file.path().exists();
@@ -51,9 +53,18 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     if let Some(message) = history.as_ref().and_then(|history| all_outside(&problem, history)) {
         output.warning(&format!("{}: {message}", file.path().display()));
     }
-    let feasibility = decide(&problem);
+    let limits = limits(&problem);
+    let feasibility = decide(&problem, &limits);
+    let feasibility = match feasibility {
+        // What was measured within all rules is a point, whatever the search found.
+        Feasibility::Unknown(reason) => match history.as_ref().and_then(|h| witness(&problem, h)) {
+            Some(point) => Feasibility::Point(point),
+            None => Feasibility::Unknown(reason),
+        },
+        decided => decided,
+    };
     let idle = match feasibility {
-        Feasibility::Point(_) => idle_constraints(&problem),
+        Feasibility::Point(_) => idle_constraints(&problem, &limits),
         _ => Vec::new(),
     };
     for warning in &idle {
@@ -92,9 +103,26 @@ pub(super) fn command(args: &CheckArgs, common: &Common, output: &mut Output) ->
     }
 }
 
-fn decide(problem: &Problem) -> Feasibility {
-    let limit = Duration::from_secs_f64(problem.settings().solver.time_limit);
-    let limits = Limits { deadline: Instant::now().checked_add(limit), ..Limits::default() };
+/// The limits of the whole check: its questions share one deadline, and each has the nodes.
+fn limits(problem: &Problem) -> Limits {
+    let solver = &problem.settings().solver;
+    let nodes = solver.node_limit.map(|nodes| usize::try_from(nodes).unwrap_or(usize::MAX));
+    let mut limits = Limits {
+        deadline: Instant::now().checked_add(Duration::from_secs_f64(solver.time_limit)),
+        ..Limits::default()
+    };
+    limits.nodes = nodes.unwrap_or(limits.nodes);
+    limits
+}
+
+/// The point of a measured row that keeps every rule to the last digit.
+fn witness(problem: &Problem, history: &History) -> Option<Vec<f64>> {
+    let is_feasible = |x: &[f64]| problem.constraints().is_feasible(x, Tolerance::Produce);
+    let mut measured = history.rows.iter().filter(|row| row.value().is_some());
+    measured.find(|row| is_feasible(&row.point)).map(|row| row.point.clone())
+}
+
+fn decide(problem: &Problem, limits: &Limits) -> Feasibility {
     let constraints = problem.constraints();
     match constraints.decide(&Region::full(constraints.domains()), limits.clone()) {
         Decision::Feasible(point) => Feasibility::Point(point),
@@ -102,7 +130,7 @@ fn decide(problem: &Problem) -> Feasibility {
             // All of them together are a true answer, if not the shortest one.
             let all = || (0..constraints.len()).collect();
             let conflict = constraints.conflict(limits.clone()).unwrap_or_else(all);
-            let integrality = constraints.is_conflict_of_integrality(&conflict, limits);
+            let integrality = constraints.is_conflict_of_integrality(&conflict, limits.clone());
             Feasibility::Conflict { constraints: conflict, integrality }
         }
         Decision::Undecided(reason) => Feasibility::Unknown(reason),
@@ -110,13 +138,14 @@ fn decide(problem: &Problem) -> Feasibility {
 }
 
 /// Constraints that exclude no point: likely a slip of the pen.
-fn idle_constraints(problem: &Problem) -> Vec<String> {
+fn idle_constraints(problem: &Problem, limits: &Limits) -> Vec<String> {
     let constraints = problem.constraints();
     // The user's own come last, after whole-valued quantities and hierarchies, which may well exclude nothing.
     let first = constraints.len() - problem.expressions().len();
     let always = constraints.always_true();
-    let limits =
-        Limits { nodes: IDLE_NODES, deadline: Instant::now().checked_add(IDLE_TIME), ..Limits::default() };
+    let own = Instant::now().checked_add(IDLE_TIME);
+    let deadline = own.map(|own| limits.deadline.map_or(own, |all| all.min(own))).or(limits.deadline);
+    let limits = Limits { nodes: IDLE_NODES.min(limits.nodes), deadline, ..Limits::default() };
     let mut idle = constraints.redundant(limits);
     idle.extend(&always);
     idle.sort_unstable();

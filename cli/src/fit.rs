@@ -6,18 +6,22 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::Status;
-use super::args::{Common, FitArgs, Format, SolverArgs};
+use super::args::{Common, FitArgs, Format, ModelArgs, SolverArgs};
 use super::failure::Failure;
 use super::histories::{history_file, read_history, refuse_input};
 use super::inputs::read_problem;
+use super::model::{bind, read_model};
 use super::output::Output;
 use super::text_table::{short, text_table};
 use leafgp::engine::{
-    CrossValidation, HeldOut, HeldOutErrors, Importance, ModelQuality, Optimizer, model_quality,
-    objective_trees, trees_quality,
+    CrossValidation, HeldOut, HeldOutErrors, Importance, ModelQuality, Optimizer, TreesQuality,
+    model_quality, objective_trees, predictions_quality, trees_quality,
 };
 use leafgp::file::write_whole;
-use leafgp::gbdt::Ensemble;
+use leafgp::gbdt::{Ensemble, Importances};
+use leafgp::history::Row;
+use leafgp::problem::Problem;
+use leafgp_solver::constraints::Variable;
 
 pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let problem = read_problem(&args.problem.file, common, &SolverArgs::default(), output)?;
@@ -31,9 +35,7 @@ pub(super) fn command(args: &FitArgs, common: &Common, output: &mut Output) -> R
     let optimizer = Optimizer::with_history(problem, &history)?;
     let in_file = |e: &dyn std::fmt::Display| Failure::Input(format!("{}: {e}", file.path().display()));
     if let Some(path) = &args.model {
-        let trees = read_trees(path)?;
-        let quality =
-            trees_quality(optimizer.problem(), optimizer.observations(), &trees).map_err(|e| in_file(&e))?;
+        let quality = quality_of_file(path, optimizer.problem(), optimizer.observations(), &in_file)?;
         match args.format {
             Format::Json => output.json(&json!({
                 "n_rows": quality.n_rows,
@@ -116,16 +118,35 @@ fn importances_to_json(importances: &[Importance]) -> Map<String, Value> {
     importances.iter().map(|i| (i.name.clone(), json!({ "gain": i.gain, "splits": i.splits }))).collect()
 }
 
-/// Trees from a file: LightGBM's text starts with `tree`, our own JSON with a brace.
-fn read_trees(path: &Path) -> Result<Ensemble, Failure> {
-    let refuse = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| refuse(&e))?;
-    let trees = if text.trim_start().starts_with('{') {
-        Ensemble::from_json(&text)
-    } else {
-        Ensemble::from_lightgbm(&text)
-    };
-    trees.map_err(|e| refuse(&e))
+/// How well the trees of a file predict the measured rows: trees that `fit --export` wrote, by position, or a model of another library, its features matched
+/// by name and its categories by label.
+fn quality_of_file(
+    path: &Path,
+    problem: &Problem,
+    rows: &[Row],
+    in_history: &dyn Fn(&dyn std::fmt::Display) -> Failure,
+) -> Result<TreesQuality, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::file(path, e))?;
+    if let Some(text) = std::str::from_utf8(&bytes).ok().filter(|text| Ensemble::is_json(text)) {
+        let trees = Ensemble::from_json(text).map_err(|e| Failure::file(path, e))?;
+        return trees_quality(problem, rows, &trees).map_err(|e| in_history(&e));
+    }
+    let args = ModelArgs { model: path.to_owned(), class: None, by_position: false };
+    let model = read_model(&args)?;
+    let variables: Vec<Variable> =
+        problem.variables().iter().map(leafgp::problem::Variable::in_expressions).collect();
+    let binding = bind(&args, &model, &variables)?;
+    let of_features = model.importances();
+    let n = variables.len();
+    let mut of_variables = Importances { gain: vec![0.0; n], split: vec![0; n] };
+    for (variable, (gain, splits)) in
+        binding.variables().zip(of_features.gain.into_iter().zip(of_features.splits))
+    {
+        of_variables.gain[variable] = gain;
+        of_variables.split[variable] = splits;
+    }
+    let predict = |point: &[f64]| model.predict(&binding.features_of(point));
+    predictions_quality(problem, rows, predict, &of_variables).map_err(|e| in_history(&e))
 }
 
 fn write_text(quality: &ModelQuality, output: &mut Output) -> Result<(), Failure> {

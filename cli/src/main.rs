@@ -15,12 +15,15 @@ mod inputs;
 mod interrupt;
 mod ledger;
 mod model;
+mod model_space;
 mod optimize;
+mod optimize_problem;
 mod output;
 mod plot;
 mod predict;
 mod predict_model;
 mod progress;
+mod reach;
 mod report;
 mod run;
 mod shell;
@@ -77,7 +80,8 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::command(args, &arguments.common, &mut output),
         Command::Optimize(args) => optimize::command(args, &arguments.common, &mut output),
         Command::Study { command } => study::command(command, &arguments.common, &mut output),
-        Command::Verify(args) => verify::command(args, &mut output),
+        Command::Reach(args) => reach::command(args, &arguments.common, &mut output),
+        Command::Verify(args) => verify::command(args, &arguments.common, &mut output),
         Command::Completions(args) => shell::completions(args, &mut output),
         Command::Man(args) => shell::man(args, &mut output),
     };

@@ -1,6 +1,8 @@
 //! What the commands on trained models share: the model, and which variable is which feature.
 
-use leafgp_models::{Binding, Column, Ensemble, ReadOptions, variables_from_table};
+use std::path::Path;
+
+use leafgp_models::{Binding, Column, Ensemble, ModelError, ReadOptions, variables_from_table};
 use leafgp_solver::constraints::Variable;
 
 use super::args::ModelArgs;
@@ -35,13 +37,22 @@ pub(super) fn bind(args: &ModelArgs, model: &Ensemble, variables: &[Variable]) -
 pub(super) fn variables_of(
     args: &ModelArgs,
     model: &Ensemble,
+    file: &Path,
     table: &Columns,
 ) -> Result<Vec<Variable>, Failure> {
     let names: Vec<&str> = columns_of(args, model, table)?;
     let cells: Vec<Vec<&str>> = names.iter().map(|name| table.column(name).unwrap_or_default()).collect();
     let features = model.features().iter().map(|feature| feature.name.as_str());
     let columns: Vec<Column<'_>> = features.zip(&cells).map(|(name, cells)| Column { name, cells }).collect();
-    variables_from_table(model, &columns).map_err(|error| Failure::file(&args.model, error))
+    variables_from_table(model, &columns).map_err(|error| match &error {
+        ModelError::Cell { row, .. } => in_row(file, table, *row, &error),
+        _ => Failure::file(&args.model, error),
+    })
+}
+
+/// Bad input in a row (from 1) of a table, with the line of the file.
+pub(super) fn in_row(file: &Path, table: &Columns, row: usize, what: impl std::fmt::Display) -> Failure {
+    Failure::Input(format!("{}:{}: {what}", file.display(), table.line_of(row)))
 }
 
 /// The column of each feature, in the features' order.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Status;
 use super::args::{ModelArgs, PredictArgs, SuggestionFormat};
 use super::failure::Failure;
-use super::model::{columns_of, read_model};
+use super::model::{columns_of, in_row, read_model};
 use super::output::Output;
 use leafgp::history::Columns;
 use leafgp::problem::format_number;
@@ -55,7 +55,7 @@ fn predictions(
     let row = |i: usize| {
         let value = |((feature, name), cells): ((&Feature, &&str), &Vec<&str>)| {
             value_of(feature, cells[i])
-                .map_err(|what| Failure::file(file, format!("row {}, column {name:?}: {what}", i + 1)))
+                .map_err(|what| in_row(file, table, i + 1, format!("row {}, column {name:?}: {what}", i + 1)))
         };
         let x: Vec<f64> =
             model.features().iter().zip(&columns).zip(&cells).map(value).collect::<Result<_, _>>()?;

@@ -84,9 +84,13 @@ pub(super) fn command(args: &SuggestArgs, common: &Common, output: &mut Output) 
     let fewer = suggestions.len() < args.n && !interrupted;
     if fewer {
         let why = match fewer_because {
-            Some(EngineError::SpaceExhausted) | None => "every other feasible point is taken".to_owned(),
+            Some(EngineError::SpaceExhausted) => "every other feasible point is taken".to_owned(),
+            None => "no further point was found".to_owned(),
             Some(EngineError::ExhaustedWith { with }) => {
                 format!("every other feasible point with {with} is taken")
+            }
+            Some(EngineError::NoIncumbent { reason }) => {
+                format!("no further point was found within the limits: {reason}")
             }
             Some(error) => error.to_string(),
         };

@@ -1,23 +1,60 @@
-//! `leafgp verify`: re-checks the proof that `solve --certificate` wrote.
+//! `leafgp verify`: re-checks the proof that `solve --certificate` or `optimize --certificate` wrote.
 
 use std::io::Write;
 
-use leafgp_solver::certificate::{Certificate, verify};
+use leafgp_solver::certificate::{Certificate, Refusal, Verified, verify};
 use serde_json::json;
 
 use super::Status;
-use super::args::{Format, VerifyArgs};
+use super::args::{Common, Format, ModelArgs, SolverArgs, VerifyArgs};
 use super::failure::Failure;
+use super::model_space::ModelSpace;
 use super::output::Output;
 use leafgp::instance::Instance;
 
-pub(super) fn command(args: &VerifyArgs, output: &mut Output) -> Result<Status, Failure> {
+pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let bytes = || std::fs::read(&args.certificate).map_err(|e| Failure::file(&args.certificate, e));
+    let read = |bytes: &[u8]| Certificate::read(bytes).map_err(|e| Failure::file(&args.certificate, e));
+    let of_model = args.space.data.is_some() || args.space.problem.is_some();
+    if of_model {
+        let model =
+            ModelArgs { model: args.instance.clone(), class: args.class, by_position: args.by_position };
+        ModelSpace::check_one_box(&args.space)?;
+        let space = ModelSpace::open(&model, &args.space, common, &SolverArgs::default(), output)?;
+        let goal = space.goal(args.goal)?;
+        let bytes = bytes()?;
+        let checked = space.model.verify(&space.space(), goal, &read(&bytes)?);
+        let checked = checked.map_err(|error| Failure::file(&args.instance, error))?;
+        let name = args.instance.display().to_string();
+        return report(args, &name, bytes.len(), checked, output);
+    }
+    let options = [
+        (args.goal.maximize, "--maximize"),
+        (args.goal.minimize, "--minimize"),
+        (args.class.is_some(), "--class"),
+        (args.by_position, "--by-position"),
+        (!args.space.fix.is_empty(), "--fix"),
+    ];
+    if let Some((_, option)) = options.iter().find(|(given, _)| *given) {
+        let message = format!("{option} is for trained models: give their --data or --problem too");
+        return Err(Failure::Input(message));
+    }
     let instance = Instance::read(&args.instance).map_err(Failure::input)?;
     let problem = instance.problem().map_err(Failure::input)?;
     let search_problem = problem.search();
-    let bytes = std::fs::read(&args.certificate).map_err(|e| Failure::file(&args.certificate, e))?;
-    let certificate = Certificate::read(&bytes).map_err(|e| Failure::file(&args.certificate, e))?;
-    let verified = match verify(&search_problem, &certificate) {
+    let bytes = bytes()?;
+    let certificate = read(&bytes)?;
+    report(args, &instance.name, bytes.len(), verify(&search_problem, &certificate), output)
+}
+
+fn report(
+    args: &VerifyArgs,
+    name: &str,
+    n_bytes: usize,
+    checked: Result<Verified, Refusal>,
+    output: &mut Output,
+) -> Result<Status, Failure> {
+    let verified = match checked {
         Ok(verified) => verified,
         Err(refusal) => {
             if args.format == Format::Json {
@@ -34,23 +71,17 @@ pub(super) fn command(args: &VerifyArgs, output: &mut Output) -> Result<Status, 
             "bound": verified.bound.is_finite().then_some(verified.bound),
             "gap": verified.gap,
             "nodes": verified.nodes,
-            "bytes": bytes.len(),
+            "bytes": n_bytes,
         }))?,
         Format::Table => match verified.objective {
             Some(objective) => writeln!(
                 output,
                 "{}: verified: objective {objective}, no point below {}, gap {:.2e} ({} nodes, {} bytes)",
-                instance.name,
-                verified.bound,
-                verified.gap,
-                verified.nodes,
-                bytes.len()
+                name, verified.bound, verified.gap, verified.nodes, n_bytes
             )?,
-            None => writeln!(
-                output,
-                "{}: verified: there is no feasible point ({} nodes)",
-                instance.name, verified.nodes
-            )?,
+            None => {
+                writeln!(output, "{name}: verified: there is no feasible point ({} nodes)", verified.nodes)?;
+            }
         },
     }
     Ok(Status::Done)

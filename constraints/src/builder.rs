@@ -1,11 +1,11 @@
 //! From texts to a compiled set.
 
 use crate::constraints::Hierarchy;
-use crate::expr::{Comparison, Condition, ConditionId, Number, Scope, Typed};
+use crate::expr::{Comparison, Condition, ConditionId, Number, Program, Scope, Typed};
 use crate::level_set::LevelSet;
 use crate::model::{Model, Piece};
 use crate::pool::Pool;
-use crate::{Constraints, ExprError, Variable, cycle};
+use crate::{Constraints, Domain, ExprError, Variable, cycle};
 
 /// Collects variables, defines and constraints; [`ConstraintsBuilder::build`] compiles them.
 ///
@@ -146,25 +146,44 @@ impl ConstraintsBuilder {
         Ok(())
     }
 
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     /// Compiles the set.
     pub fn build(self) -> Constraints {
         let Self { scope, names, roots, hierarchy } = self;
-        let pieces: Vec<_> = roots
-            .iter()
-            .enumerate()
-            .map(|(c, &condition)| (Piece { condition, negated: false, exact: false }, c))
-            .collect();
-        let model = Model::compile(&scope.program, scope.domains(), &pieces);
-        Constraints {
-            domains: scope.domains().to_vec(),
-            stated: scope.program.numbers.iter().map(Into::into).collect(),
-            program: scope.program,
-            names,
-            roots,
-            hierarchy,
-            model,
-            pool: Pool::default(),
-        }
+        let domains = scope.domains().to_vec();
+        compiled(domains, scope.program, names, roots, hierarchy)
+    }
+}
+
+impl Constraints {
+    /// The set of some conditions of a program, without names.
+    pub(crate) fn of_program(domains: Vec<Domain>, program: Program, roots: &[ConditionId]) -> Self {
+        compiled(domains, program, vec![String::new(); roots.len()], roots.to_vec(), Vec::new())
+    }
+}
+
+fn compiled(
+    domains: Vec<Domain>,
+    program: Program,
+    names: Vec<String>,
+    roots: Vec<ConditionId>,
+    hierarchy: Vec<Hierarchy>,
+) -> Constraints {
+    let piece = |(c, &condition)| (Piece { condition, negated: false, exact: false }, c);
+    let pieces: Vec<_> = roots.iter().enumerate().map(piece).collect();
+    let model = Model::compile(&program, &domains, &pieces);
+    Constraints {
+        stated: program.numbers.iter().map(Into::into).collect(),
+        domains,
+        program,
+        names,
+        roots,
+        hierarchy,
+        model,
+        pool: Pool::default(),
     }
 }
 

@@ -9,6 +9,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use crate::domain::Domain;
+use crate::questions::{ROUNDING, is_one_value};
 use crate::region::{Range, Region};
 use crate::search::{Search, Workspace};
 use crate::{Constraints, Limits, Tolerance};
@@ -21,8 +22,21 @@ const ROUNDS: usize = 2;
 const TRIES: usize = 4;
 /// Discrete variables of at most this many values get balanced counts.
 const BALANCED: usize = 12;
+/// A real with less than this share of its size left may be at one value: a square is below zero at one point, which rounding widens to its root.
+const NEARLY_ONE_VALUE: f64 = 1e-7;
 /// Nodes of a projection that repairs a candidate.
 const REPAIR_NODES: usize = 200;
+
+/// Which reals of a box are settled before points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settling {
+    /// Those whose range is nothing but rounding.
+    Rounding,
+    /// Those whose range is [`NEARLY_ONE_VALUE`].
+    NearlyOneValue,
+    /// All that a constraint reads.
+    Read,
+}
 
 /// A design under construction.
 #[derive(Debug)]
@@ -54,6 +68,59 @@ impl<'a> Design<'a> {
         if !self.work.propagator.contract(self.set, &mut full, None) {
             return Vec::new();
         }
+        // Ranges of nothing but rounding have one value; others may turn out to have one, and where sets touch only the variables that no constraint reads are free.
+        let mut tried: Vec<Region> = Vec::new();
+        for stage in [Settling::Rounding, Settling::NearlyOneValue, Settling::Read] {
+            if self.points.len() == self.existing + n {
+                break;
+            }
+            let room = self.settled(&full, stage);
+            if !tried.contains(&room) {
+                self.collect(n, &room, rng);
+                tried.push(room);
+            }
+        }
+        self.points.split_off(self.existing)
+    }
+
+    /// The box with some reals at their value in some feasible point.
+    fn settled(&mut self, full: &Region, stage: Settling) -> Region {
+        let (domains, model) = (&self.set.domains, &self.set.model);
+        let is_settled = |&v: &usize| match stage {
+            Settling::Rounding => is_one_value(&domains[v], &full.0[v], ROUNDING),
+            Settling::NearlyOneValue => is_one_value(&domains[v], &full.0[v], NEARLY_ONE_VALUE),
+            Settling::Read => !domains[v].is_discrete() && !model.users[v].is_empty(),
+        };
+        let is_open = |v: &usize| !full.0[*v].is_fixed();
+        let settled: Vec<usize> = (0..full.0.len()).filter(is_open).filter(is_settled).collect();
+        if settled.is_empty() {
+            return full.clone();
+        }
+        let first: Vec<f64> = full.0.iter().map(value_of).collect();
+        let limits = Limits { nodes: REPAIR_NODES, ..self.limits.clone() };
+        let decision = Search::new(self.set, self.work, &first, limits, true).thorough().decision(full);
+        let crate::Decision::Feasible(mut x) = decision else { return full.clone() };
+        if stage != Settling::Read {
+            // Short decimals rather than what rounding left.
+            let mut short = x.clone();
+            for &v in &settled {
+                if let Range::Interval { lower, upper } = full.0[v] {
+                    short[v] = crate::search::simplest(lower, upper);
+                }
+            }
+            if self.set.is_feasible(&short, Tolerance::Produce) {
+                x = short;
+            }
+        }
+        let mut room = full.clone();
+        for v in settled {
+            room.0[v] = crate::search::fixed(&self.set.domains[v], x[v]);
+        }
+        if self.work.propagator.contract(self.set, &mut room, None) { room } else { full.clone() }
+    }
+
+    /// Adds points until there are `n` new ones, or no more are found.
+    fn collect(&mut self, n: usize, full: &Region, rng: &mut impl Rng) {
         let mut misses = 0;
         while self.points.len() < self.existing + n && misses < 3 && !self.limits.must_stop() {
             let mut best: Option<(f64, Vec<f64>)> = None;
@@ -61,35 +128,34 @@ impl<'a> Design<'a> {
                 if self.limits.must_stop() {
                     break;
                 }
-                let Some(x) = self.candidate(&full, rng) else { continue };
+                let Some(x) = self.candidate(full, rng) else { continue };
                 let distance = self.points.iter().map(|p| self.distance(p, &x)).fold(f64::INFINITY, f64::min);
-                if distance > 0.0 && best.as_ref().is_none_or(|(d, _)| distance > *d) {
+                if distance > 0.0
+                    && best.as_ref().is_none_or(|(d, _)| distance > *d)
+                    && !self.points.iter().any(|p| self.are_one(p, &x))
+                {
                     best = Some((distance, x));
                 }
             }
             match best {
                 Some((_, x)) => {
-                    let x =
-                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, &full);
+                    let short =
+                        Search::new(self.set, self.work, &x, self.limits.clone(), true).shorten(&x, full);
                     // Rounding may meet a point that is there already.
-                    if self.points.contains(&x) {
-                        misses += 1;
-                        continue;
-                    }
+                    let x = if self.points.contains(&short) { x } else { short };
                     misses = 0;
                     self.note(&x);
                     self.points.push(x);
                 }
                 None => {
                     misses += 1;
-                    if let Some(x) = self.missing(&full, rng) {
+                    if let Some(x) = self.missing(full, rng) {
                         self.points.push(x);
                         misses = 0;
                     }
                 }
             }
         }
-        self.points.split_off(self.existing)
     }
 
     /// Counts the alternatives that a point takes.
@@ -135,7 +201,7 @@ impl<'a> Design<'a> {
             let free: Vec<usize> = (0..region.0.len()).filter(|&v| !region.0[v].is_fixed()).collect();
             if free.is_empty() {
                 let x: Vec<f64> = region.0.iter().map(value_of).collect();
-                if self.set.is_feasible(&x, Tolerance::Produce) {
+                if self.set.is_feasible(&x, Tolerance::Produce) && !self.points.contains(&x) {
                     return Some(x);
                 }
                 continue;
@@ -346,6 +412,15 @@ impl<'a> Design<'a> {
 
     fn is_log(&self, v: usize) -> bool {
         self.log_scale.get(v).copied().unwrap_or(false) && self.set.domains[v].bounds().0 > 0.0
+    }
+
+    /// Whether two points differ by nothing but rounding.
+    fn are_one(&self, a: &[f64], b: &[f64]) -> bool {
+        self.set.domains.iter().enumerate().all(|(v, domain)| {
+            let (lower, upper) = domain.bounds();
+            let size = if self.is_log(v) { a[v].abs().max(b[v].abs()) } else { upper - lower };
+            a[v] == b[v] || !domain.is_discrete() && (a[v] - b[v]).abs() <= ROUNDING * size
+        })
     }
 
     /// Squared distance on the unit cube, logarithmic where asked; 1 for different levels.

@@ -25,7 +25,7 @@ use crate::expr::Settings;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// For points leafgp prints: inequalities in plain f64, equalities within 1e-9 of the terms' size.
+    /// For points leafgp prints: inequalities in plain f64, or in decimals where f64 is off by a rounding; equalities within 1e-9 of the terms' size.
     Produce,
     /// As [`Produce`](Self::Produce) but for rounding: inequalities within 1e-9 too.
     Rounded,

@@ -110,6 +110,7 @@ fn nodes(tree: &ArrayTree, is_single: bool) -> Result<Vec<Node>, String> {
             missing_left: tree.missing_left[at],
             left: index("child", left)?,
             right: index("child", right)?,
+            gain: 0.0,
         })
     };
     (0..n).map(node).collect()

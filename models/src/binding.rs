@@ -76,6 +76,11 @@ impl Binding {
         Ok(Self { columns, n_variables: variables.len() })
     }
 
+    /// The variable of each feature, by index, in the features' order.
+    pub fn variables(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().map(|bound| bound.variable)
+    }
+
     pub(crate) fn columns(&self) -> &[Bound] {
         &self.columns
     }

@@ -50,13 +50,16 @@ fn interval(feature: &Feature, column: &Column<'_>) -> Result<Variable, ModelErr
     let wrong = |problem: String| ModelError::Feature { feature: feature.name.clone(), problem };
     let (mut lower, mut upper) = (f64::INFINITY, f64::NEG_INFINITY);
     for (row, cell) in filled(column) {
-        let value: f64 =
-            cell.parse().map_err(|_| wrong(format!("row {row} holds {cell:?}; expected a number")))?;
+        let in_row = |problem: &str| {
+            let error = wrong(format!("row {row} holds {cell:?}; expected {problem}"));
+            ModelError::Cell { row, error: Box::new(error) }
+        };
+        let value: f64 = cell.parse().map_err(|_| in_row("a number"))?;
         if value.is_nan() {
             continue;
         }
         if value.is_infinite() {
-            return Err(wrong(format!("row {row} holds {cell:?}; expected a finite number")));
+            return Err(in_row("a finite number"));
         }
         (lower, upper) = (lower.min(value), upper.max(value));
     }
@@ -69,23 +72,24 @@ fn interval(feature: &Feature, column: &Column<'_>) -> Result<Variable, ModelErr
 
 fn levels(feature: &Feature, column: &Column<'_>) -> Result<Variable, ModelError> {
     let mut seen = std::collections::BTreeMap::new();
-    let mut unknown: Option<&str> = None;
-    for (_, cell) in filled(column) {
+    let mut unknown: Option<(usize, &str)> = None;
+    for (row, cell) in filled(column) {
         match feature.code(cell) {
             Some(code) => {
                 seen.entry(code).or_insert(cell);
             }
-            None => unknown = unknown.or(Some(cell)),
+            None => unknown = unknown.or(Some((row, cell))),
         }
     }
-    if let Some(cell) = unknown {
+    if let Some((row, cell)) = unknown {
         let crate::FeatureKind::Categorical { labels } = &feature.kind else { unreachable!("a category") };
-        return Err(ModelError::Labels {
+        let error = ModelError::Labels {
             feature: feature.name.clone(),
-            problem: format!("the model has no category {cell:?}"),
+            problem: format!("the model has no category {cell:?} (row {row})"),
             categories: labels.clone().unwrap_or_default(),
             levels: seen.values().map(|cell| (*cell).to_string()).collect(),
-        });
+        };
+        return Err(ModelError::Cell { row, error: Box::new(error) });
     }
     if seen.is_empty() {
         let problem = "the column has no values".into();

@@ -321,7 +321,7 @@ impl Space {
             let below = (2 << level) - 1;
             for bits in 0..1 << level {
                 let (left, right) = (below + bits, below + (bits | 1 << level));
-                nodes.push(Node::Split { feature, rule: rule.clone(), missing_left, left, right });
+                nodes.push(Node::Split { feature, rule: rule.clone(), missing_left, left, right, gain: 0.0 });
             }
         }
         nodes.extend((0..1 << depth).map(|leaf| Node::Leaf(tree.leaf_values[leaf * n_classes + class])));
@@ -346,7 +346,7 @@ impl Space {
                     nodes.extend([Node::Leaf(0.0), Node::Leaf(0.0)]);
                     stack.push((left, first));
                     stack.push((right, first + 1));
-                    Node::Split { feature, rule, missing_left, left: first, right: first + 1 }
+                    Node::Split { feature, rule, missing_left, left: first, right: first + 1, gain: 0.0 }
                 }
                 TreeNode::Leaf(Values::One(value)) if n_classes == 1 => Node::Leaf(*value),
                 TreeNode::Leaf(Values::Many(values)) if values.len() == n_classes => {

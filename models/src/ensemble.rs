@@ -91,6 +91,11 @@ impl Ensemble {
         &self.trees
     }
 
+    /// Whether the library computes in f64.
+    pub(crate) fn is_double(&self) -> bool {
+        matches!(self.arithmetic, Arithmetic::Double | Arithmetic::DoubleFromBase)
+    }
+
     pub(crate) fn base(&self) -> f64 {
         self.base
     }

@@ -1,5 +1,6 @@
 //! Why a model was not read, bound to variables or optimised.
 
+use leafgp_constraints::ExprError;
 use leafgp_solver::{ForestError, SearchError};
 
 /// What can be wrong with a model file, with the variables it is bound to, or with a point.
@@ -60,6 +61,14 @@ pub enum ModelError {
         /// What is wrong, and what was expected.
         problem: String,
     },
+    /// A cell of a table cannot be used.
+    #[error("{error}")]
+    Cell {
+        /// Row, from 1.
+        row: usize,
+        /// What is wrong; names the row too.
+        error: Box<ModelError>,
+    },
     /// The trees would become too large for the box.
     #[error(
         "within this box the trees have more than {limit} leaves: splits that treat zero as missing repeat what lies below them"
@@ -67,6 +76,14 @@ pub enum ModelError {
     TooLarge {
         /// Largest number of leaves.
         limit: usize,
+    },
+    /// A constraint, definition or objective of a problem with models is refused.
+    #[error("{name}: {error}")]
+    Expression {
+        /// Its name.
+        name: String,
+        /// Why, and where in its text.
+        error: ExprError,
     },
     /// The solver's forest is refused.
     #[error(transparent)]
@@ -79,6 +96,10 @@ pub enum ModelError {
 impl ModelError {
     pub(crate) fn format(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Format { place: place.into(), problem: problem.into() }
+    }
+
+    pub(crate) fn expression(name: &str, error: ExprError) -> Self {
+        Self::Expression { name: name.to_owned(), error }
     }
 
     pub(crate) fn unsupported(kind: impl Into<String>, reason: impl Into<String>) -> Self {

@@ -42,17 +42,10 @@ impl Ensemble {
             trees.push(builder.tree(tree)?);
         }
         let forest = Forest::new(trees, domains)?;
-        let sign = goal.sign();
-        let mut linear = vec![0.0; forest.n_leaves()];
-        for (t, tree) in forest.trees().iter().enumerate() {
-            for node in &tree.nodes {
-                if let SolverNode::Leaf { leaf, value } = node {
-                    linear[forest.leaf_offset(t) + leaf] = sign * value;
-                }
-            }
-        }
-        let scale = self.divisor();
-        let objective = LeafObjective { constant: sign * self.base() * scale, linear, quadratic: None };
+        let (sign, scale) = (goal.sign(), self.divisor());
+        let mut objective = LeafObjective::prediction(&forest);
+        objective.constant = sign * self.base() * scale;
+        objective.linear.iter_mut().for_each(|c| *c *= sign);
         Ok(BoundForest { forest, objective, scale })
     }
 

@@ -254,6 +254,10 @@ fn read_tree(section: &Section<'_>) -> Result<Vec<Node>, ModelError> {
     let decisions: Vec<u8> = section.sized("decision_type", n_splits)?;
     let left: Vec<i64> = section.sized("left_child", n_splits)?;
     let right: Vec<i64> = section.sized("right_child", n_splits)?;
+    let gains: Vec<f64> = match section.text("split_gain") {
+        Some(_) => section.sized("split_gain", n_splits)?,
+        None => vec![0.0; n_splits],
+    };
     let boundaries: Vec<usize> = section.list("cat_boundaries")?;
     let words: Vec<u32> = section.list("cat_threshold")?;
     // Splits come first, then leaves, which are written as the bitwise complement of their number.
@@ -276,7 +280,8 @@ fn read_tree(section: &Section<'_>) -> Result<Vec<Node>, ModelError> {
             })?
         };
         let (left, right) = (child(left[i]), child(right[i]));
-        nodes.push(Node::Split { feature: features[i], rule, missing_left, left, right });
+        let gain = gains[i];
+        nodes.push(Node::Split { feature: features[i], rule, missing_left, left, right, gain });
     }
     nodes.extend(leaf_values.into_iter().map(Node::Leaf));
     Ok(nodes)

@@ -1,7 +1,9 @@
 //! The best input of a model, with proof.
 
 use leafgp_constraints::{Constraints, Domain, Region};
-use leafgp_solver::{Incumbent, Problem, SearchOptions, Status, StopReason, minimize};
+use leafgp_solver::certificate::{Certificate, Refusal, Verified, verify};
+use leafgp_solver::search::{CertifyError, certify};
+use leafgp_solver::{Incumbent, Problem, Report, SearchError, SearchOptions, Status, StopReason, minimize};
 
 use crate::binding::Binding;
 use crate::ensemble::Ensemble;
@@ -75,6 +77,8 @@ pub struct Optimum {
     pub nodes: u64,
     /// Wall-clock seconds of the search.
     pub seconds: f64,
+    /// The search's own report, for a certificate.
+    report: Report,
 }
 
 impl Ensemble {
@@ -89,15 +93,7 @@ impl Ensemble {
         options: &SearchOptions,
     ) -> Result<Optimum, ModelError> {
         let bound = self.to_forest(space.domains, space.binding, goal)?;
-        let BoundForest { forest, objective, scale } = &bound;
-        let mut problem = Problem::new(space.domains, forest, objective);
-        if let Some(constraints) = space.constraints {
-            problem = problem.with_constraints(constraints);
-        }
-        for region in space.excluded {
-            problem = problem.excluding(region.clone());
-        }
-        let report = minimize(&problem, options)?;
+        let report = minimize(&problem_of(space, &bound), options)?;
         let candidate = |incumbent: &Incumbent| Candidate {
             point: incumbent.x.clone(),
             value: self.predict(&space.binding.features_of(&incumbent.x)),
@@ -106,8 +102,9 @@ impl Ensemble {
         let best = report.incumbent.as_ref().map(candidate);
         let is_upper = goal == Goal::Maximize;
         // One rounding of the division, outwards.
+        let scale = bound.scale;
         let raw = goal.sign() * report.best_bound / scale;
-        let raw = if *scale == 1.0 || raw.is_infinite() {
+        let raw = if scale == 1.0 || raw.is_infinite() {
             raw
         } else if is_upper {
             raw.next_up()
@@ -123,6 +120,49 @@ impl Ensemble {
             stop_reason: report.stop_reason,
             nodes: report.nodes,
             seconds: report.seconds,
+            report,
         })
     }
+
+    /// The proof of an optimum that was found in the same space for the same goal: see [`leafgp_solver::search::certify`]. Objective and bound in it are those
+    /// of the search: the raw score times [`BoundForest::scale`], turned round for a maximum.
+    ///
+    /// # Errors
+    /// An optimum that is not proved, or a limit reached.
+    pub fn certify(
+        &self,
+        space: &Space<'_>,
+        goal: Goal,
+        optimum: &Optimum,
+        options: &SearchOptions,
+    ) -> Result<Certificate, CertifyError> {
+        let refused = |error: ModelError| CertifyError::Search(SearchError::Problem(error.to_string()));
+        let bound = self.to_forest(space.domains, space.binding, goal).map_err(refused)?;
+        certify(&problem_of(space, &bound), &optimum.report, options)
+    }
+
+    /// Checks a proof without the search; the outer error is a space that does not fit.
+    ///
+    /// # Errors
+    /// A binding or domains that do not fit.
+    pub fn verify(
+        &self,
+        space: &Space<'_>,
+        goal: Goal,
+        certificate: &Certificate,
+    ) -> Result<Result<Verified, Refusal>, ModelError> {
+        let bound = self.to_forest(space.domains, space.binding, goal)?;
+        Ok(verify(&problem_of(space, &bound), certificate))
+    }
+}
+
+fn problem_of<'a>(space: &Space<'a>, bound: &'a BoundForest) -> Problem<'a> {
+    let mut problem = Problem::new(space.domains, &bound.forest, &bound.objective);
+    if let Some(constraints) = space.constraints {
+        problem = problem.with_constraints(constraints);
+    }
+    for region in space.excluded {
+        problem = problem.excluding(region.clone());
+    }
+    problem
 }

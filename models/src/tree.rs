@@ -56,7 +56,15 @@ impl Rule {
 /// A node of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
-    Split { feature: usize, rule: Rule, missing_left: bool, left: usize, right: usize },
+    /// `gain` is what the training gained by the split, where the file says so; else 0.
+    Split {
+        feature: usize,
+        rule: Rule,
+        missing_left: bool,
+        left: usize,
+        right: usize,
+        gain: f64,
+    },
     Leaf(f64),
 }
 
@@ -147,13 +155,25 @@ impl Tree {
         loop {
             match &self.nodes[at] {
                 Node::Leaf(value) => return *value,
-                Node::Split { feature, rule, missing_left, left, right } => {
+                Node::Split { feature, rule, missing_left, left, right, .. } => {
                     let x = x[*feature];
                     let goes_left = if x.is_nan() { *missing_left } else { rule.goes_left(x) };
                     at = if goes_left { *left } else { *right };
                 }
             }
         }
+    }
+
+    /// Feature and gain of each split that the root reaches.
+    pub(crate) fn gains(&self) -> Vec<(usize, f64)> {
+        let (mut gains, mut stack) = (Vec::new(), vec![0]);
+        while let Some(at) = stack.pop() {
+            if let Node::Split { feature, left, right, gain, .. } = &self.nodes[at] {
+                gains.push((*feature, *gain));
+                stack.extend([*left, *right]);
+            }
+        }
+        gains
     }
 
     /// Largest size of a leaf's share in the sum.
@@ -195,6 +215,7 @@ mod tests {
             missing_left: true,
             left,
             right,
+            gain: 0.0,
         };
         let cases = [
             (vec![], "no nodes"),

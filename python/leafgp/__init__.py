@@ -13,7 +13,7 @@
 71.5
 """
 
-from ._ensemble import Ensemble, Optimum
+from ._ensemble import Ensemble, ModelsOptimum, Optimum, optimize_models
 from ._errors import (
     HistoryError,
     InfeasibleError,
@@ -51,6 +51,7 @@ __all__ = [
     "LeafgpError",
     "Model",
     "ModelError",
+    "ModelsOptimum",
     "NoAnswer",
     "NoCandidate",
     "NoIncumbent",
@@ -70,4 +71,5 @@ __all__ = [
     "Variable",
     "__version__",
     "minimize",
+    "optimize_models",
 ]

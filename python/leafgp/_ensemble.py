@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
-from ._errors import Interrupted, ModelError, RequestError
+from ._errors import InfeasibleError, Interrupted, ModelError, RequestError
 from ._problem import Problem
 from ._tables import float_array, is_array, is_frame, is_series, record, records
 from ._variables import Categorical, Continuous, Variable
@@ -25,6 +25,22 @@ class Optimum(NamedTuple):
     stop_reason: str
     cell: Union[dict, None]
     others: list
+    nodes: int
+    seconds: float
+
+
+class ModelsOptimum(NamedTuple):
+    """The best input of several models, or the nearest setting: ``point``, ``value`` (of the objective; of
+    :meth:`Ensemble.reach` the distance), ``predictions`` by model, ``bound`` (proved), ``gap``, ``status``,
+    ``stop_reason``, ``nodes``, ``seconds``."""
+
+    point: Union[dict, None]
+    value: Union[float, None]
+    predictions: Union[dict, None]
+    bound: Union[float, None]
+    gap: Union[float, None]
+    status: str
+    stop_reason: str
     nodes: int
     seconds: float
 
@@ -153,9 +169,7 @@ class Ensemble:
             if settings:
                 problem = problem.with_settings(**settings)
         else:
-            bounds = where if isinstance(where, Mapping) else self.bounds_of(where)
-            variables = {name: _variable(name, bound) for name, bound in bounds.items()}
-            problem = Problem("model", variables, objective=_unused(variables), constraints=constraints, settings=settings)
+            problem = self._problem(where, constraints, settings)
         if maximize is None:
             if not isinstance(where, Problem):
                 raise RequestError("maximize is not given; expected True or False")
@@ -174,8 +188,86 @@ class Ensemble:
             raise Interrupted(optimum)
         return optimum
 
+    def _problem(self, where: Any, constraints: Any, settings: Any) -> Problem:
+        """The problem of bounds, variables or data."""
+        bounds = where if isinstance(where, Mapping) else self.bounds_of(where)
+        variables = {name: _variable(name, bound) for name, bound in bounds.items()}
+        return Problem("model", variables, objective=_unused(variables), constraints=constraints, settings=settings)
+
+    def reach(
+        self,
+        x0: Mapping[str, Any],
+        where: Any,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        costs: Mapping[str, float] | None = None,
+        constraints: Mapping[str, str] | Sequence[str] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> ModelsOptimum:
+        """The feasible setting nearest to ``x0`` whose prediction is ``at_least`` or ``at_most`` a target, with proof.
+
+        The distance is the sum of each variable's change by its whole range, 1 for another level, times its ``costs``
+        (1 by default). ``where``, ``constraints``, ``fixed`` and ``settings`` as in :meth:`optimize`.
+
+        Raises :class:`InfeasibleError` with the best prediction that there is when none reaches the target: proved.
+        """
+        if (at_least is None) == (at_most is None):
+            raise RequestError("expected one of at_least and at_most")
+        if isinstance(where, Problem):
+            if constraints:
+                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
+            problem = where.with_settings(**settings) if settings else where
+        else:
+            problem = self._problem(where, constraints, settings)
+        model = (_unused(problem.names), self._core)
+        target = at_least if at_least is not None else at_most
+        answer, is_reached, is_interrupted = _leafgp._reach(
+            problem._core, model, record(x0), costs or {}, at_least is not None, float(target), fixed or {}
+        )
+        optimum = ModelsOptimum(**answer)
+        if is_interrupted:
+            raise Interrupted(optimum)
+        if not is_reached:
+            raise InfeasibleError(f"no feasible setting reaches {target}; the best prediction is {optimum.value}")
+        return optimum
+
     def __repr__(self) -> str:
         return f"Ensemble({self.n_trees} trees, {self.n_leaves} leaves, features: {', '.join(self.names)})"
+
+
+def optimize_models(
+    models: Mapping[str, Ensemble],
+    problem: Problem,
+    objective: str,
+    *,
+    maximize: bool,
+    constraints: Mapping[str, str] | Sequence[str] = (),
+    fixed: Mapping[str, Any] | None = None,
+) -> ModelsOptimum:
+    """The best input of an expression over variables and several trained models, with proof.
+
+    ``models``: by the names that ``objective`` and ``constraints`` use, for instance ``"strength - 0.5 * cost"`` and
+    ``"purity >= 0.95"``. ``problem``: the variables, and constraints without models.
+
+    Raises :class:`ModelError`, :class:`InfeasibleError`, and after Ctrl-C :class:`Interrupted`.
+    """
+    if not all(isinstance(model, Ensemble) for model in models.values()):
+        raise RequestError("models: expected an Ensemble for each name")
+    named = constraints.items() if isinstance(constraints, Mapping) else [(text, text) for text in constraints]
+    answer, is_interrupted = _leafgp._optimize_models(
+        problem._core,
+        [(name, model._core) for name, model in models.items()],
+        objective,
+        bool(maximize),
+        list(named),
+        fixed or {},
+    )
+    optimum = ModelsOptimum(**answer)
+    if is_interrupted:
+        raise Interrupted(optimum)
+    return optimum
 
 
 def _of_another_kind(model: Any, expected: str) -> ModelError:

@@ -65,3 +65,21 @@ class Ensemble:
     def _optimize(
         self, problem: Problem, maximize: bool, fixed: Mapping[str, Any], by_position: bool, top: int
     ) -> tuple[dict[str, Any], bool]: ...
+
+def _optimize_models(
+    problem: Problem,
+    models: list[tuple[str, Ensemble]],
+    objective: str,
+    maximize: bool,
+    constraints: list[tuple[str, str]],
+    fixed: Mapping[str, Any],
+) -> tuple[dict[str, Any], bool]: ...
+def _reach(
+    problem: Problem,
+    model: tuple[str, Ensemble],
+    from_: Any,
+    costs: Mapping[str, float],
+    at_least: bool,
+    target: float,
+    fixed: Mapping[str, Any],
+) -> tuple[dict[str, Any], bool, bool]: ...

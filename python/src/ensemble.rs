@@ -27,6 +27,12 @@ pub(crate) struct Ensemble {
     model: models::Ensemble,
 }
 
+impl Ensemble {
+    pub(crate) fn model(&self) -> &models::Ensemble {
+        &self.model
+    }
+}
+
 fn options(class: Option<usize>) -> ReadOptions {
     class.map_or_else(ReadOptions::default, |class| ReadOptions::default().with_class(class))
 }
@@ -232,7 +238,7 @@ impl Ensemble {
 }
 
 /// The search as the problem's settings have it.
-fn search_options(problem: &Checked, context: &Context, top: usize) -> SearchOptions {
+pub(crate) fn search_options(problem: &Checked, context: &Context, top: usize) -> SearchOptions {
     let settings = problem.settings();
     let mut options = SearchOptions::default();
     options.gap = settings.solver.gap;
@@ -246,7 +252,12 @@ fn search_options(problem: &Checked, context: &Context, top: usize) -> SearchOpt
 }
 
 /// The boxes that a fixed value leaves out: all other values of that variable.
-fn others(problem: &Checked, domains: &[Domain], name: &str, value: &Value) -> Result<Vec<Region>, Failure> {
+pub(crate) fn others(
+    problem: &Checked,
+    domains: &[Domain],
+    name: &str,
+    value: &Value,
+) -> Result<Vec<Region>, Failure> {
     let Some(index) = problem.index_of(name) else {
         let names: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
         return Err(Failure::request(format!(

@@ -7,6 +7,7 @@ mod document;
 mod ensemble;
 mod failure;
 mod model;
+mod models;
 mod optimizer;
 mod plot;
 mod problem;
@@ -22,6 +23,8 @@ mod _leafgp {
     use super::ensemble::Ensemble;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::models::{_optimize_models, _reach};
     #[pymodule_export]
     use super::optimizer::Optimizer;
     #[pymodule_export]

@@ -211,3 +211,54 @@ def test_predictions_take_dicts_lists_frames_and_arrays_alike():
     assert model.predict(frame.iloc[3]) == expected[3] == model.predict(dict(frame.iloc[3]))
     assert list(model.predict(numpy.asfortranarray(x))) == list(expected)
     assert list(model.predict(x[::2])) == list(expected[::2])
+
+
+def two_models():
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    x, y = table(n=200)
+    z = x[:, 0] ** 2 + x[:, 2]
+    models = [ensemble.GradientBoostingRegressor(n_estimators=8, max_depth=2, random_state=0).fit(x, t) for t in (y, z)]
+    cuts = [[-2.0, 2.0] for _ in range(3)]
+    for model in models:
+        for one in model.estimators_[:, 0]:
+            for feature, threshold in zip(one.tree_.feature, one.tree_.threshold):
+                if feature >= 0:
+                    cuts[feature].append(threshold)
+    return models, cuts
+
+
+def test_several_models_in_one_problem_give_the_optimum_of_enumeration():
+    (first, second), cuts = two_models()
+    problem = leafgp.Problem("two", {f"x{i}": leafgp.Continuous(-2, 2) for i in range(3)}, settings={"solver": {"gap": 1e-9}})
+    models = {"y": leafgp.Ensemble.from_sklearn(first), "z": leafgp.Ensemble.from_sklearn(second)}
+    optimum = leafgp.optimize_models(models, problem, "y - 0.5 * z", maximize=True, constraints=["z <= 1"])
+
+    def value(points):
+        y, z = first.predict(points), second.predict(points)
+        return numpy.where(z <= 1, y - 0.5 * z, -numpy.inf)
+
+    assert optimum.status == "optimal" and optimum.predictions["z"] <= 1
+    assert abs(optimum.value - enumerated(value, cuts)) < 1e-6
+    with pytest.raises(leafgp.InfeasibleError):
+        leafgp.optimize_models(models, problem, "y", maximize=True, constraints=["z >= 1000"])
+    with pytest.raises(leafgp.ModelError):
+        leafgp.optimize_models(models, problem, "w", maximize=True)
+
+
+def test_the_smallest_change_that_reaches_a_target():
+    (model, _), _ = two_models()
+    mine = leafgp.Ensemble.from_sklearn(model)
+    box = {f"x{i}": (-2.0, 2.0) for i in range(3)}
+    start = {"x0": 1.0, "x1": -1.0, "x2": 0.0}
+    before = mine.predict(start)
+    nearest = mine.reach(start, box, at_least=before + 1.0)
+    distance = sum(abs(nearest.point[name] - start[name]) / 4 for name in box)
+    assert mine.predict(nearest.point) >= before + 1.0 and abs(distance - nearest.value) < 1e-9
+    # No point of a fine grid that reaches it is nearer.
+    grid = numpy.stack(numpy.meshgrid(*[numpy.linspace(-2, 2, 41)] * 3), axis=-1).reshape(-1, 3)
+    reached = grid[model.predict(grid) >= before + 1.0]
+    assert nearest.bound <= (numpy.abs(reached - list(start.values())).sum(axis=1) / 4).min() + 1e-12
+    with pytest.raises(leafgp.InfeasibleError):
+        mine.reach(start, box, at_least=1000.0)
+    with pytest.raises(leafgp.RequestError):
+        mine.reach(start, box)

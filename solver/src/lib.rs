@@ -9,6 +9,7 @@ pub mod certificate;
 #[doc(hidden)]
 pub mod fnv;
 pub mod forest;
+pub mod learned;
 pub mod limit;
 pub mod objective;
 pub mod problem;
@@ -19,6 +20,7 @@ mod testing;
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use leafgp_constraints as constraints;
 pub use leafgp_constraints::{Domain, DomainError, Grid, LevelSet, Range, Region};
+pub use learned::{LeafSum, Learned, Predictor};
 pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic};
 pub use problem::{Problem, ProblemError};

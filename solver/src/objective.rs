@@ -1,5 +1,7 @@
 //! What is minimised: a linear plus concave-quadratic function of the active leaves.
 
+use crate::forest::{Forest, Node};
+
 /// The objective `constant + sum_l c_l z_l - kappa * sqrt(s2 - |sum_l z_l v_l|^2)` of a one-hot leaf vector `z` (one leaf a tree), to be
 /// minimised. Leaves are numbered over the whole forest: see [`Forest::leaf_offset`](crate::Forest::leaf_offset).
 ///
@@ -53,6 +55,29 @@ impl Quadratic {
 }
 
 impl LeafObjective {
+    /// The sum of the trees' own values, to be minimised; negate `linear` for the largest.
+    ///
+    /// ```
+    /// use leafgp_solver::{Domain, Forest, LeafObjective, Node, Rule, Tree};
+    ///
+    /// let split = Node::Split { feature: 0, rule: Rule::Threshold(0.5), left: 1, right: 2 };
+    /// let nodes = vec![split, Node::Leaf { leaf: 1, value: -1.0 }, Node::Leaf { leaf: 0, value: 2.0 }];
+    /// let forest = Forest::new(vec![Tree { nodes }], &[Domain::Continuous { lower: 0.0, upper: 1.0 }])?;
+    /// assert_eq!(LeafObjective::prediction(&forest).linear, [2.0, -1.0]);
+    /// # Ok::<(), leafgp_solver::ForestError>(())
+    /// ```
+    pub fn prediction(forest: &Forest) -> Self {
+        let mut linear = vec![0.0; forest.n_leaves()];
+        for (t, tree) in forest.trees().iter().enumerate() {
+            for node in &tree.nodes {
+                if let Node::Leaf { leaf, value } = node {
+                    linear[forest.leaf_offset(t) + leaf] = *value;
+                }
+            }
+        }
+        Self { constant: 0.0, linear, quadratic: None }
+    }
+
     /// `constant + sum c_l` over the given active leaves.
     pub fn mean(&self, leaves: &[usize]) -> f64 {
         self.constant + leaves.iter().map(|&leaf| self.linear[leaf]).sum::<f64>()

@@ -1,6 +1,7 @@
 //! The problem that is solved: domains, forest, leaf objective and everything that restricts the point.
 
 use crate::forest::Forest;
+use crate::learned::Learned;
 use crate::limit::LeafLimit;
 use crate::objective::LeafObjective;
 use leafgp_constraints::{Constraints, Domain, Range, Region};
@@ -40,6 +41,7 @@ pub struct Problem<'a> {
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) excluded: Vec<Region>,
     pub(crate) limits: Vec<LeafLimit>,
+    pub(crate) learned: Option<Learned<'a>>,
 }
 
 /// Largest size of an objective: its square and sums over trees stay far from the end of f64.
@@ -48,13 +50,29 @@ const LARGEST: f64 = 1e100;
 impl<'a> Problem<'a> {
     /// The plain problem: every point of the domains is allowed.
     pub fn new(domains: &'a [Domain], forest: &'a Forest, objective: &'a LeafObjective) -> Self {
-        Self { domains, forest, objective, constraints: None, excluded: Vec::new(), limits: Vec::new() }
+        Self {
+            domains,
+            forest,
+            objective,
+            constraints: None,
+            excluded: Vec::new(),
+            limits: Vec::new(),
+            learned: None,
+        }
     }
 
     /// Demands the constraints at the produce tolerance; their variables are the problem's, in the same order.
     #[must_use]
     pub fn with_constraints(mut self, constraints: &'a Constraints) -> Self {
         self.constraints = Some(constraints);
+        self
+    }
+
+    /// Takes the value of a point from an expression of the variables and of predictions, and demands the constraints that name them. Instead of
+    /// [`with_constraints`](Self::with_constraints): the system states those too. The best cell only; no certificates.
+    #[must_use]
+    pub fn with_learned(mut self, learned: Learned<'a>) -> Self {
+        self.learned = Some(learned);
         self
     }
 
@@ -117,10 +135,19 @@ impl<'a> Problem<'a> {
             && self.domains.iter().zip(x).all(|(domain, &v)| domain.contains(v))
             && !self.excluded.iter().any(|region| region.contains(x))
             && self.constraints.is_none_or(|c| c.is_feasible(x, leafgp_constraints::Tolerance::Produce))
+            && self.learned.is_none_or(|learned| learned.value(x).is_some())
             && (self.limits.is_empty() || {
                 let leaves = self.forest.active_leaves(x);
                 self.limits.iter().all(|limit| limit.holds(&leaves))
             })
+    }
+
+    /// The value of a point with the given active leaves; NaN when it has none.
+    pub(crate) fn value(&self, x: &[f64], leaves: &[usize]) -> f64 {
+        match &self.learned {
+            Some(learned) => learned.extended(x).map_or(f64::NAN, |(_, value)| value),
+            None => self.objective.value(leaves),
+        }
     }
 
     /// The box of all points of the domains with the same active leaves as `x`: where no tree changes its leaf.
@@ -238,6 +265,15 @@ impl<'a> Problem<'a> {
         }
         if self.constraints.is_some_and(|constraints| constraints.domains() != self.domains) {
             return refuse("the constraints' variables are not the problem's".into());
+        }
+        if let Some(learned) = &self.learned {
+            if self.constraints.is_some() {
+                return refuse("with learned constraints, the system states all constraints".into());
+            }
+            if self.objective.quadratic.is_some() {
+                return refuse("with learned constraints, the leaf objective must be linear".into());
+            }
+            learned.validate(self.domains, n_leaves)?;
         }
         Ok(())
     }

@@ -260,19 +260,19 @@ fn zeros_of_design(problem: &Problem, existing: &[Vec<f64>], rng: &mut impl Rng)
     zeros
 }
 
-/// A new point when there is one, whatever it is worth; where the settings allow repeats nothing is looked for.
+/// A point that is not taken when there is one, whatever it is worth.
 fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<Suggestion, EngineError> {
-    if problem.settings().repeats {
-        return Err(EngineError::SpaceExhausted);
-    }
     match taken.decide_new(limits) {
-        Decision::Feasible(point) => Ok(Suggestion {
-            point,
-            proof: None,
-            chosen: None,
-            listed: None,
-            note: Some("one of the last new points, found by looking between the others".to_owned()),
-        }),
+        Decision::Feasible(point) => {
+            let short = shorten_point(problem, point.clone());
+            Ok(Suggestion {
+                point: if taken.contains(&short) { point } else { short },
+                proof: None,
+                chosen: None,
+                listed: None,
+                note: Some("one of the last new points, found by looking between the others".to_owned()),
+            })
+        }
         Decision::Infeasible => Err(EngineError::SpaceExhausted),
         Decision::Undecided(reason) => Err(EngineError::NoIncumbent { reason }),
     }

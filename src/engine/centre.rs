@@ -113,9 +113,9 @@ fn interval_centre(domain: &Domain, scale: Scale, first: f64, last: f64, rng: &m
     }
 }
 
-/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of its range.
+/// A feasible point with as few decimals as the constraints allow, none of which moves a coordinate by more than a thousandth of the room that it has.
 pub(super) fn shorten_point(problem: &Problem, point: Vec<f64>) -> Vec<f64> {
-    shorten(problem, &Region::full(problem.constraints().domains()), point)
+    shorten(problem, &problem.constraints().room(), point)
 }
 
 /// Rounds each continuous coordinate to the fewest decimals that stay within a thousandth of the cell and keep the point feasible.

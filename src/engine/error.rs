@@ -17,7 +17,7 @@ pub enum EngineError {
         /// Names of constraints that cannot hold together, none of them dispensable; empty when the set was not found within the limits.
         conflict: Vec<String>,
     },
-    /// No new point is left: proved, unless the settings allow repeats (then pending and failed experiments hold every cell, and no new point was found in them).
+    /// No new point is left: proved. Where the settings allow repeats, pending and failed experiments hold every feasible point.
     #[error("the space is exhausted: every feasible point already holds an experiment")]
     SpaceExhausted,
     /// The same with what was asked for: values that are fixed.

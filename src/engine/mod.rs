@@ -46,7 +46,7 @@ pub use permutation::permutation_importances;
 pub use promise::{Promise, rounded_outward};
 pub use quality::{
     CrossValidation, Importance, ModelQuality, TreesQuality, cross_validation, model_quality,
-    objective_trees, trees_quality,
+    objective_trees, predictions_quality, trees_quality,
 };
 pub use random::{Purpose, stream};
 pub use request::{Answer, Request};

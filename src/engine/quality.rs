@@ -126,20 +126,34 @@ pub fn objective_trees(problem: &Problem, rows: &[Row]) -> Result<Ensemble, Engi
 /// # Errors
 /// No measured row; trees over another number of variables.
 pub fn trees_quality(problem: &Problem, rows: &[Row], trees: &Ensemble) -> Result<TreesQuality, EngineError> {
-    let (x, y) = measured_rows(problem, rows)?;
     let refuse = |message: String| Err(EngineError::BadObservation { message });
-    if y.is_empty() {
-        return refuse("there is no measured row to compare with".into());
-    }
     if trees.n_features != problem.variables().len() {
         let (given, expected) = (trees.n_features, problem.variables().len());
         return refuse(format!("the model has {given} features; the problem has {expected} variables"));
     }
-    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (trees.predict(row) - value).powi(2)).sum();
+    predictions_quality(problem, rows, |point| trees.predict(point), &trees.importances())
+}
+
+/// The same of any model: what it predicts at a point in variable order, and the importances of the variables.
+///
+/// # Errors
+/// No measured row.
+pub fn predictions_quality(
+    problem: &Problem,
+    rows: &[Row],
+    predict: impl Fn(&[f64]) -> f64,
+    of_variables: &Importances,
+) -> Result<TreesQuality, EngineError> {
+    let (x, y) = measured_rows(problem, rows)?;
+    if y.is_empty() {
+        let message = "there is no measured row to compare with".into();
+        return Err(EngineError::BadObservation { message });
+    }
+    let sum_sq: f64 = x.rows().zip(&y).map(|(row, value)| (predict(row) - value).powi(2)).sum();
     Ok(TreesQuality {
         n_rows: y.len(),
         rmse: (sum_sq / y.len() as f64).sqrt(),
-        importances: importances(problem, &trees.importances()),
+        importances: importances(problem, of_variables),
     })
 }
 

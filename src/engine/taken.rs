@@ -1,17 +1,25 @@
 //! The points that experiments have taken, and the question whether a feasible one is left.
 
 use leafgp_solver::constraints::{Decision, Limits};
-use leafgp_solver::{LevelSet, Range, Region};
+use leafgp_solver::{Domain, LevelSet, Range, Region};
 
 use crate::history::Row;
 use crate::problem::Problem;
 use crate::smooth::Coordinates;
 
-/// How far a new point must be from a taken one in some real (coordinates of the unit cube) to be looked for when the space seems full: more than what makes two
+/// How far a new point must be from a taken one in some real (coordinates of the unit cube of the room that points have) to be looked for when the space seems full: more than what makes two
 /// points the same experiment.
 const APART: f64 = 2.0 * Coordinates::SAME;
 /// Boxes looked at before the question stays undecided.
 const MOST_BOXES: usize = 200_000;
+
+/// A real within its room: how far apart points are depends on it.
+fn within(domain: &Domain, room: &Range) -> Domain {
+    match (domain, room) {
+        (Domain::Continuous { .. }, &Range::Interval { lower, upper }) => Domain::Continuous { lower, upper },
+        _ => domain.clone(),
+    }
+}
 
 /// Points that must not be suggested.
 #[derive(Clone, Debug)]
@@ -27,7 +35,10 @@ impl<'a> Taken<'a> {
         let repeats = problem.settings().repeats;
         let counts = |row: &&Row| !(row.out_of_domain || repeats && row.value().is_some());
         let points = rows.iter().filter(counts).map(|row| row.point.clone()).collect();
-        let coordinates = Coordinates::new(problem.constraints().domains(), &problem.log_scale());
+        let constraints = problem.constraints();
+        let domains = constraints.domains().iter().zip(constraints.room().0);
+        let domains: Vec<Domain> = domains.map(|(domain, room)| within(domain, &room)).collect();
+        let coordinates = Coordinates::new(&domains, &problem.log_scale());
         Self { problem, coordinates, points }
     }
 

@@ -75,6 +75,11 @@ struct LeafFile {
 const FORMAT: &str = "leafgp gradient-boosted trees";
 
 impl Ensemble {
+    /// Whether a text is a model as [`Ensemble::to_json`] writes it, whole or damaged.
+    pub fn is_json(text: &str) -> bool {
+        text.trim_start().starts_with('{') && text.contains(FORMAT)
+    }
+
     /// The model as one JSON object; [`Ensemble::from_json`] reads the same model back, bit for bit.
     ///
     /// # Panics
@@ -219,6 +224,15 @@ mod tests {
         let model = model();
         assert!(model.trees.iter().any(|tree| !tree.is_free_of_missing()));
         assert_eq!(Ensemble::from_json(&model.to_json()).unwrap(), model);
+        // Missing types that the trainer does not write.
+        for kind in ["zero", "none"] {
+            let text = model.to_json().replace("\"missing\":\"nan\"", &format!("\"missing\":\"{kind}\""));
+            assert!(text.contains(kind));
+            let other = Ensemble::from_json(&text).unwrap();
+            assert_eq!(other.to_json(), text);
+            // A missing type of zero sends 0 where missing values go.
+            assert_eq!(other.predict(&[f64::NAN, 1.0]), other.predict(&[0.0, 1.0]));
+        }
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Columns {
     header: String,
     lines: Vec<String>,
     cells: Vec<Vec<String>>,
+    /// Line of the file in which each row starts, from 1.
+    row_lines: Vec<usize>,
 }
 
 impl Columns {
@@ -67,7 +69,14 @@ impl Columns {
             let message = format!("the header names {name:?} twice (again in column {})", i + 1);
             return Err(HistoryError::new(message, "a name of its own for each column").at_line(header.line));
         }
-        let mut table = Self { delimiter, names, header: line(header), lines: Vec::new(), cells: Vec::new() };
+        let mut table = Self {
+            delimiter,
+            names,
+            header: line(header),
+            lines: Vec::new(),
+            cells: Vec::new(),
+            row_lines: Vec::new(),
+        };
         for (i, record) in rows.enumerate() {
             if record.cells.len() != table.names.len() {
                 let message = format!("the row has {} cells", record.cells.len());
@@ -76,6 +85,7 @@ impl Columns {
             }
             table.lines.push(line(record));
             table.cells.push(content(record));
+            table.row_lines.push(record.line);
         }
         let every = table.cells.iter().flatten().map(String::as_str);
         if find_decimal(delimiter, std::iter::empty(), every) == ',' {
@@ -102,6 +112,11 @@ impl Columns {
     /// Number of rows below the header.
     pub fn n_rows(&self) -> usize {
         self.cells.len()
+    }
+
+    /// The line of the file in which a row starts, both from 1; 0 when there is no such row.
+    pub fn line_of(&self, row: usize) -> usize {
+        row.checked_sub(1).and_then(|i| self.row_lines.get(i)).copied().unwrap_or(0)
     }
 
     /// The cells of a column from top to bottom; `None` when there is none of that name.

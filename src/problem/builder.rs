@@ -46,6 +46,8 @@ pub struct ProblemBuilder {
     constraints: Vec<Constraint>,
     pub(super) settings: Settings,
     pub(super) warnings: Vec<String>,
+    /// Names of trained models, which expressions may use.
+    pub(super) models: Vec<String>,
 }
 
 /// A constraint and the field that errors about it name.
@@ -70,6 +72,7 @@ impl ProblemBuilder {
             constraints: Vec::new(),
             settings: Settings::default(),
             warnings: Vec::new(),
+            models: Vec::new(),
         }
     }
 
@@ -124,7 +127,12 @@ impl ProblemBuilder {
     ///
     /// # Errors
     /// No variables, duplicate or unusable names, values out of range, refused expressions.
-    pub fn build(mut self) -> Result<Problem, ProblemError> {
+    pub fn build(self) -> Result<Problem, ProblemError> {
+        self.build_with("").map(|(problem, _)| problem)
+    }
+
+    /// The same, with the objective as an expression (empty: it is measured). With models the compiled constraints know the models' names as variables.
+    pub(super) fn build_with(mut self, objective: &str) -> Result<(Problem, NamedExpression), ProblemError> {
         self.check_names()?;
         for variable in &self.variables {
             let field = format!("variables.{}", field_name(&variable.name));
@@ -148,9 +156,13 @@ impl ProblemBuilder {
                 expression: expr,
             }),
         );
-        let compiled = self.compile()?;
-        self.check_denominators(&compiled)?;
-        Ok(Problem {
+        let compiled = self.compile(objective)?;
+        // What a model predicts is not known here: its own problem watches over divisions by it.
+        if self.models.is_empty() {
+            self.check_denominators(&compiled)?;
+        }
+        let objective = NamedExpression { name: self.objective.name.clone(), expr: objective.to_owned() };
+        let problem = Problem {
             name: self.name,
             objective: self.objective,
             variables: self.variables,
@@ -165,7 +177,8 @@ impl ProblemBuilder {
             fixed: Vec::new(),
             settings: self.settings,
             warnings: self.warnings,
-        })
+        };
+        Ok((problem, objective))
     }
 
     /// The parts of a problem, without the constraints that follow from its variables.
@@ -183,6 +196,7 @@ impl ProblemBuilder {
             constraints: problem.expressions[..problem.n_own].iter().map(constraint).collect(),
             settings: problem.settings.clone(),
             warnings: Vec::new(),
+            models: Vec::new(),
         }
     }
 
@@ -233,6 +247,13 @@ impl ProblemBuilder {
                     "distinct names",
                 ));
             }
+            if self.models.contains(name) {
+                return Err(ProblemError::new(
+                    format!("models.{}", field_name(name)),
+                    format!("{name:?} is a variable too"),
+                    "a name of its own",
+                ));
+            }
             if name == objective {
                 let message =
                     format!("{name:?} is a variable too: the history would have two columns of that name");
@@ -275,9 +296,12 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    fn compile(&self) -> Result<constraints::Constraints, ProblemError> {
-        let variables = self.variables.iter().map(Variable::in_expressions);
-        let names = self.variables.iter().map(|v| &v.name).chain(self.defines.iter().map(|d| &d.name));
+    fn compile(&self, objective: &str) -> Result<constraints::Constraints, ProblemError> {
+        let outputs: Vec<Variable> =
+            self.models.iter().map(|name| Variable::continuous(name, -LARGEST, LARGEST)).collect();
+        let variables = self.variables.iter().chain(&outputs).map(Variable::in_expressions);
+        let names = self.variables.iter().map(|v| &v.name).chain(&self.models);
+        let names = names.chain(self.defines.iter().map(|d| &d.name));
         let names: Vec<String> = names.map(|name| expression_name(name)).collect();
         let refuse = |field: String, expression: &str| {
             let (expression, names) = (expression.to_owned(), names.join(", "));
@@ -324,12 +348,16 @@ impl ProblemBuilder {
         for Constraint { field, name, expression } in &self.constraints {
             builder.constrain(name, expression).map_err(refuse(field.clone(), expression))?;
         }
+        if !objective.is_empty() {
+            let field = "objective.expression".to_owned();
+            builder.quantity(objective).map_err(refuse(field, objective))?;
+        }
         Ok(builder.build())
     }
 }
 
 /// A name must survive as a CSV header and between backquotes.
-fn check_name(name: &str) -> Result<(), ProblemError> {
+pub(super) fn check_name(name: &str) -> Result<(), ProblemError> {
     let refuse = |message: String, expected: &str| Err(ProblemError::new("", message, expected));
     if name.trim().is_empty() {
         return refuse("the name is empty".to_owned(), "a name");

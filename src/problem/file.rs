@@ -1,15 +1,20 @@
 //! The problem file: TOML in, checked [`Problem`] out.
 
+use std::ops::Range;
+
 use toml::de::DeTable;
 
-use super::builder::check_values;
+use super::builder::{check_name, check_values};
 use super::range::{needed, read_numbers, read_range};
 use super::source::Source;
 use super::table::{Located, Reader, described, join, one_of};
-use super::{Goal, Kind, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable, settings_table};
+use super::{
+    Goal, Kind, ModelEntry, Modelled, Problem, ProblemBuilder, ProblemError, Scale, Settings, Variable,
+    settings_table,
+};
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 6] = ["name", "objective", "variables", "define", "constraints", "settings"];
+const SECTIONS: [&str; 7] = ["name", "objective", "variables", "models", "define", "constraints", "settings"];
 
 /// Every key a variable can have, by type below.
 const VARIABLE_KEYS: [&str; 14] = [
@@ -67,6 +72,43 @@ impl Type {
 
 /// Parses and checks a problem file.
 pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
+    let (builder, models, reader) = read(source)?;
+    if let Some(models) = models {
+        let message = "a problem over trained models has no experiments";
+        return Err(reader.refuse(&models.section, "models", message, "`leafgp optimize` for this file"));
+    }
+    builder.build().map_err(|e| reader.locate(e))
+}
+
+/// Parses and checks a problem file with `[models]`; `None` when there are none.
+pub(super) fn parse_modelled(source: Source) -> Result<Option<Modelled>, ProblemError> {
+    let (mut builder, models, reader) = read(&source)?;
+    let Some(ModelsTable { section, entries, spans, objective }) = models else { return Ok(None) };
+    let Some(objective) = objective else {
+        let message = "`expression` is missing: what is optimised is computed from the models";
+        let expected = "such as expression = \"strength - 0.3 * shrinkage\" below [objective]";
+        return Err(reader.refuse(&section, "objective.expression", message, expected));
+    };
+    if let Goal::Target(target) = builder.objective.goal {
+        let message = "a problem over trained models has no target";
+        let expected = format!("goal = \"minimize\" and expression = \"abs({objective} - {target})\"");
+        return Err(reader.refuse(&section, "objective.goal", message, expected));
+    }
+    builder.models = entries.iter().map(|entry| entry.name.clone()).collect();
+    let (problem, objective) = builder.build_with(&objective).map_err(|e| reader.locate(e))?;
+    drop(reader);
+    Ok(Some(Modelled { problem, objective, models: entries, source: Some(source), spans }))
+}
+
+/// The models of a problem file, and the objective's expression.
+struct ModelsTable {
+    section: Range<usize>,
+    entries: Vec<ModelEntry>,
+    spans: Vec<Range<usize>>,
+    objective: Option<String>,
+}
+
+fn read(source: &Source) -> Result<(ProblemBuilder, Option<ModelsTable>, Reader<'_>), ProblemError> {
     let document = DeTable::parse(source.text()).map_err(|e| {
         let end = source.text().len();
         let span = e.span().unwrap_or(end..end);
@@ -92,11 +134,59 @@ pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
         }
     };
     let mut builder = ProblemBuilder::new(name).settings(settings);
-    builder = read_objective(&mut reader, root, builder)?;
+    let objective;
+    (builder, objective) = read_objective(&mut reader, root, builder)?;
     builder = read_variables(&mut reader, root, builder)?;
     builder = read_defines(&mut reader, root, builder)?;
     builder = read_constraints(&mut reader, root, builder)?;
-    builder.build().map_err(|e| reader.locate(e))
+    let models = read_models(&mut reader, root, objective)?;
+    Ok((builder, models, reader))
+}
+
+fn read_models(
+    reader: &mut Reader<'_>,
+    root: &DeTable<'_>,
+    objective: Option<String>,
+) -> Result<Option<ModelsTable>, ProblemError> {
+    const EXAMPLE: &str = "strength = { file = \"strength.txt\" }";
+    let Some(section) = root.get("models") else { return Ok(None) };
+    let table = reader.table("models", section, &format!("[models] {EXAMPLE}"))?;
+    let folder = reader.folder();
+    let (mut entries, mut spans) = (Vec::new(), Vec::new());
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        let field = join("models", name);
+        reader.check_misplaced_list(name, value, "models")?;
+        let entry = reader.table(&field, value, EXAMPLE)?;
+        reader.remember(&field, key.span());
+        reader.check_keys(entry, &field, &["file", "class", "by_position"])?;
+        check_name(name).map_err(|e| reader.locate(e.within(&field)))?;
+        let file = needed(reader, &field, entry, "file", "\"strength.txt\"")?;
+        let file = reader.text(&format!("{field}.file"), file, "\"strength.txt\"")?;
+        let class = match entry.get("class") {
+            Some(value) => {
+                let at = format!("{field}.class");
+                let class = reader.number(&at, value)?;
+                if class < 0.0 || class.fract() != 0.0 || class > 1e6 {
+                    let expected = "the number of a class, from 0";
+                    return Err(reader.refuse(&value.span(), &at, format!("{class} is no class"), expected));
+                }
+                Some(class as usize)
+            }
+            None => None,
+        };
+        let by_position = match entry.get("by_position") {
+            Some(value) => reader.boolean(&format!("{field}.by_position"), value)?,
+            None => false,
+        };
+        entries.push(ModelEntry { name: name.to_owned(), file: folder.join(file), class, by_position });
+        spans.push(key.span());
+    }
+    if entries.is_empty() {
+        let message = "there are no models";
+        return Err(reader.refuse(&section.span(), "models", message, format!("such as {EXAMPLE}")));
+    }
+    Ok(Some(ModelsTable { section: section.span(), entries, spans, objective }))
 }
 
 /// The key without quotes on the line of a mistake that needs them, and what is to be said of it.
@@ -138,16 +228,21 @@ fn required<'t>(
     })
 }
 
+/// The objective; with it its expression, which only problems over models have.
 fn read_objective(
     reader: &mut Reader<'_>,
     root: &DeTable<'_>,
     builder: ProblemBuilder,
-) -> Result<ProblemBuilder, ProblemError> {
+) -> Result<(ProblemBuilder, Option<String>), ProblemError> {
     const EXAMPLE: &str = "[objective] name = \"cost\", goal = \"minimize\"";
     const GOALS: &str = "goal = \"minimize\", goal = \"maximize\" or goal = { target = 50 }";
     let section = required(reader, root, "objective", EXAMPLE)?;
     let table = reader.table("objective", section, EXAMPLE)?;
-    reader.check_keys(table, "objective", &["name", "goal", "renamed_from"])?;
+    let known: &[&str] = match root.contains_key("models") {
+        true => &["name", "goal", "renamed_from", "expression"],
+        false => &["name", "goal", "renamed_from"],
+    };
+    reader.check_keys(table, "objective", known)?;
     let missing = |reader: &Reader<'_>, key: &str, expected: &str| {
         reader.refuse(&section.span(), &format!("objective.{key}"), format!("`{key}` is missing"), expected)
     };
@@ -163,7 +258,11 @@ fn read_objective(
     for old in read_old_names(reader, "objective", table)? {
         builder = builder.objective_renamed_from(old);
     }
-    Ok(builder)
+    let expression = match table.get("expression") {
+        Some(value) => Some(reader.text("objective.expression", value, "\"strength - 0.3 * shrinkage\"")?),
+        None => None,
+    };
+    Ok((builder, expression))
 }
 
 fn read_goal(reader: &mut Reader<'_>, value: &Located<'_>, expected: &str) -> Result<Goal, ProblemError> {

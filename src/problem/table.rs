@@ -29,6 +29,11 @@ impl<'a> Reader<'a> {
         Self { source, document, spans: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
+    /// The folder of the file.
+    pub(crate) fn folder(&self) -> std::path::PathBuf {
+        self.source.file().parent().unwrap_or(std::path::Path::new("")).to_owned()
+    }
+
     /// An error about `field` at `span`.
     pub fn refuse(
         &self,

@@ -6,7 +6,8 @@
 
 use std::cell::Cell;
 
-use super::program::{Comparison, Condition, ConditionId, Number, Program};
+use super::decimals::is_near;
+use super::program::{Comparison, Condition, ConditionId, Number, NumberId, Program};
 use super::values::negation;
 
 /// Smallest and largest value of an operation; NaN where they are not known.
@@ -18,6 +19,7 @@ const UNKNOWN: Ends = (f64::NAN, f64::NAN);
 #[derive(Clone, Debug)]
 pub(crate) struct Attained {
     numbers: Vec<Ends>,
+    variables: Vec<Option<Ends>>,
     /// What is known of the conditions that others share: itself, and its negation.
     shared: Vec<[Cell<Option<bool>>; 2]>,
 }
@@ -68,7 +70,8 @@ impl Attained {
             };
             numbers.push(ends);
         }
-        Self { numbers, shared: vec![Default::default(); program.n_shared()] }
+        let variables = variables.to_vec();
+        Self { numbers, variables, shared: vec![Default::default(); program.n_shared()] }
     }
 
     /// True when the condition (or its negation), evaluated without slack, is known to fail at every point of the box. Rows decided in whole steps are
@@ -85,6 +88,17 @@ impl Attained {
         fails
     }
 
+    /// Whether `a <= b`, which f64 fails at every point of the box, fails there in decimals, too.
+    fn fails_in_decimals(&self, program: &Program, a: NumberId, b: NumberId) -> bool {
+        let (left, right) = (self.numbers[a.0 as usize], self.numbers[b.0 as usize]);
+        let size = [left.0, left.1, right.0, right.1].into_iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        if !is_near(left.0 - right.1, size) || !program.is_decided_in_decimals(a, b) {
+            return true;
+        }
+        let least = program.decimal_difference(a, b, |v| self.variables[v]);
+        least.is_some_and(|(least, _)| least.is_positive())
+    }
+
     fn fails(&self, program: &Program, id: ConditionId, negated: bool) -> bool {
         match program.get_condition(id) {
             Condition::Constant(value) => *value == negated,
@@ -98,7 +112,7 @@ impl Attained {
                 !program.grid_rows.contains_key(&id)
                     && !program.whole_rows.contains(&id)
                     && match op {
-                        Comparison::LessEqual => least > most,
+                        Comparison::LessEqual => least > most && self.fails_in_decimals(program, *a, *b),
                         Comparison::Less => least >= most,
                         Comparison::Equal | Comparison::NotEqual => false,
                     }

@@ -32,6 +32,7 @@
 mod ast;
 mod attained;
 mod check;
+mod decimals;
 mod error;
 mod lexer;
 mod names;

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
+use super::decimals::is_near;
 use super::program::{Comparison, Condition, ConditionId, GridRow, Number, NumberId, Program};
 use super::settings::Settings;
 
@@ -76,7 +77,6 @@ impl Evaluation {
     }
 
     /// The value of an operation at the point of the last run.
-    #[cfg(test)]
     pub(crate) fn number(&self, id: super::program::NumberId) -> f64 {
         self.numbers[id.0 as usize]
     }
@@ -177,7 +177,8 @@ impl Evaluation {
                     return in_steps(op, difference, 1.0);
                 }
                 let values = [self.numbers[a.0 as usize], self.numbers[b.0 as usize]];
-                compare(op, values, settings, || self.size(program, a, b))
+                let verdict = compare(op, values, settings, || self.size(program, a, b));
+                self.in_decimals(program, op, (a, b), verdict)
             }
             Condition::And(parts) if !negated => self.every(program, parts, negated, settings),
             Condition::Or(parts) if negated => self.every(program, parts, negated, settings),
@@ -185,6 +186,36 @@ impl Evaluation {
                 let holds = parts.iter().any(|&p| self.verdict(program, p, negated, settings).holds());
                 Verdict::of(holds, f64::INFINITY)
             }
+        }
+    }
+
+    /// The verdict of f64 about an inequality, unless it is as near as a rounding: then the decimals decide, so that `<=` holds where it holds on paper, and `<`
+    /// does not where the sides are equal on paper.
+    fn in_decimals(
+        &self,
+        program: &Program,
+        op: Comparison,
+        (a, b): (NumberId, NumberId),
+        said: Verdict,
+    ) -> Verdict {
+        let (left, right) = (self.numbers[a.0 as usize], self.numbers[b.0 as usize]);
+        let is_open = match op {
+            Comparison::LessEqual => !said.holds(),
+            Comparison::Less => said.holds(),
+            Comparison::Equal | Comparison::NotEqual => false,
+        };
+        if !(is_open && is_near(left - right, left.abs().max(right.abs()))) {
+            return said;
+        }
+        let at_point = |v: usize| self.point.get(v).map(|&x| (x, x));
+        match program.decimal_difference(a, b, at_point) {
+            Some((difference, _)) if op == Comparison::LessEqual && !difference.is_positive() => {
+                Verdict::Holds
+            }
+            Some((difference, _)) if op == Comparison::Less && !difference.is_negative() => {
+                Verdict::Fails(0.0)
+            }
+            _ => said,
         }
     }
 

@@ -9,8 +9,9 @@ mod slopes;
 
 pub(super) use slopes::Slopes;
 
-use super::model::{Linear, Model, NodeId, Operation, Step};
+use super::model::{Linear, Model, NodeId, Operation, Step, Truth, TruthId};
 use super::propagate::{CAN_TRUE, State};
+use crate::expr::Comparison;
 use crate::function::{Function, Line, whole};
 use crate::interval::Interval;
 
@@ -34,6 +35,8 @@ pub(super) struct Estimates {
     magnitudes: Vec<f64>,
     /// Whether a node's estimators belong to the present point.
     built: Vec<bool>,
+    /// Whether an `if` with an open condition has estimators.
+    switches: bool,
 }
 
 /// A division that a comparison can be multiplied out by.
@@ -60,6 +63,20 @@ impl SingleQuotient {
 type Part = (f64, NodeId);
 
 impl Estimates {
+    /// From now on, `if` is followed from one value to the other where its condition is open.
+    pub(super) fn follow_switches(&mut self) {
+        self.switches = true;
+    }
+
+    pub(super) fn follows_switches(&self) -> bool {
+        self.switches
+    }
+
+    /// Ends what [`Self::follow_switches`] began.
+    pub(super) fn leave_switches(&mut self) {
+        self.switches = false;
+    }
+
     pub(super) fn reset(&mut self, nodes: usize, columns: usize) {
         self.columns = columns;
         // One more node: the reciprocal inside a quotient.
@@ -200,10 +217,38 @@ impl Build<'_> {
                     match (possible(yes), possible(no)) {
                         (true, false) => self.offer(out, node, &[(1.0, a)], 0.0, 0.0, below),
                         (false, true) => self.offer(out, node, &[(1.0, b)], 0.0, 0.0, below),
+                        (true, true) if out.switches => {
+                            self.switch(out, node, yes, [value(a), value(b)], below);
+                        }
                         _ => {}
                     }
                 }
             }
+        }
+    }
+
+    /// `if(d <= 0, a, b)` lies on one side of the line through its value at `d = 0` and the one at an end of `d`: the convex (concave) envelope of a step.
+    fn switch(&self, out: &mut Estimates, node: NodeId, yes: TruthId, [a, b]: [Interval; 2], below: bool) {
+        let Truth::Compare { op: Comparison::LessEqual | Comparison::Less, difference, .. } =
+            *self.model.truth(yes)
+        else {
+            return;
+        };
+        let d = self.state.number(difference);
+        let (a, b) = if below { (a.lo, b.lo) } else { (a.hi, b.hi) };
+        // The line leaves the value that is looser at zero, towards the tighter one.
+        let rises = (b > a) == below;
+        let (at_zero, at_end, end) = if rises { (a, b, d.hi) } else { (b, a, d.lo) };
+        let slope = (at_end - at_zero) / end;
+        if end != 0.0 && slope.is_finite() && d.contains(0.0) {
+            self.offer(
+                out,
+                node,
+                &[(slope, difference)],
+                at_zero,
+                2.0 * f64::EPSILON * (slope * end).abs(),
+                below,
+            );
         }
     }
 

@@ -26,6 +26,10 @@ impl Search<'_> {
     ) -> Option<(Vec<f64>, f64)> {
         let roots: &[u32] = &relaxed.live;
         let mut found = self.dive(task, roots, region, &relaxed.candidate, budget, 0);
+        if found.is_none() && self.thorough && upper == f64::INFINITY {
+            let nearly = std::mem::take(&mut self.nearly);
+            found = self.snap(task, region, &nearly);
+        }
         if found.is_none() && upper == f64::INFINITY {
             let mut middle = relaxed.candidate.clone();
             for &v in &task.variables {
@@ -34,6 +38,10 @@ impl Search<'_> {
                 }
             }
             found = self.dive(task, roots, region, &middle, budget, 0);
+            if found.is_none() && self.thorough {
+                let nearly = std::mem::take(&mut self.nearly);
+                found = self.snap(task, region, &nearly);
+            }
         }
         let mut x = found?;
         let mut distance = self.metric.distance(self.domains, &task.variables, &x);
@@ -124,7 +132,7 @@ impl Search<'_> {
         Some(moved)
     }
 
-    fn dive(
+    pub(super) fn dive(
         &mut self,
         task: &Task,
         roots: &[u32],
@@ -168,6 +176,9 @@ impl Search<'_> {
         if self.holds(&task.roots, &x) {
             return Some(x);
         }
+        if depth == 0 {
+            self.nearly.clone_from(&x);
+        }
         if let Some(v) = self.smallest_discrete(task, roots, region) {
             for value in self.values_by_nearness(region, v, relaxed[v]) {
                 if *budget == 0 {
@@ -210,10 +221,9 @@ impl Search<'_> {
         None
     }
 
-    /// The alternatives of a root that is an undecided disjunction over the box.
-    pub(super) fn open_disjunction(&mut self, region: &Region, root: u32) -> Option<Vec<TruthId>> {
+    /// Evaluates a root over a box, from the variables' ranges alone.
+    pub(super) fn evaluate_naturally(&mut self, region: &Region, root: u32) {
         let model = self.model;
-        let Truth::Or(parts) = model.truth(model.roots[root as usize].truth) else { return None };
         for &v in &model.roots[root as usize].variables {
             match (&region.0[v], model.variable_nodes[v]) {
                 (Range::Interval { lower, upper }, Some(node)) => {
@@ -224,6 +234,13 @@ impl Search<'_> {
             }
         }
         self.work.natural.evaluate(model, &model.roots[root as usize].steps);
+    }
+
+    /// The alternatives of a root that is an undecided disjunction over the box.
+    pub(super) fn open_disjunction(&mut self, region: &Region, root: u32) -> Option<Vec<TruthId>> {
+        let model = self.model;
+        let Truth::Or(parts) = model.truth(model.roots[root as usize].truth) else { return None };
+        self.evaluate_naturally(region, root);
         let bits = |p: &TruthId| self.work.natural.truths[p.index()];
         if parts.iter().any(|p| bits(p) == CAN_TRUE) {
             return None;

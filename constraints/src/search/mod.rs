@@ -10,6 +10,7 @@ mod relaxation;
 mod shorten;
 mod split;
 mod task;
+mod thin;
 mod workspace;
 
 use std::cmp::Ordering;
@@ -21,6 +22,8 @@ pub(super) use dive::{fixed, size};
 use split::Split;
 pub(super) use task::Search;
 use task::Task;
+use thin::Settled;
+pub(super) use thin::simplest;
 pub(super) use workspace::Workspace;
 
 use crate::answer::{Decision, Projection};
@@ -32,6 +35,8 @@ const NODE_BUDGET: usize = 12;
 /// With an incumbent, the first nodes dive each, later ones in turn.
 const ALL_DIVE: usize = 8;
 const DIVE_EVERY: usize = 4;
+/// Roots, those of components included, are looked at in exact fractions up to this node.
+const SETTLED_NODES: usize = 64;
 /// Components are solved to this share of the gap.
 const COMPONENT_GAP: f64 = 0.3;
 /// Distances below this are zero: no better point is looked for.
@@ -99,6 +104,9 @@ impl Open {
 
 impl Search<'_> {
     pub(super) fn decision(&mut self, region: &Region) -> Decision {
+        if self.contradicts_strictly(&self.everything(), region) {
+            return Decision::Infeasible;
+        }
         let outcome = self.solve(&self.everything(), region.clone(), f64::INFINITY, 0.0, 0);
         match outcome.best {
             Some((x, _)) if self.is_feasible(&x) && region.contains(&x) => Decision::Feasible(x),
@@ -192,6 +200,31 @@ impl Search<'_> {
                 }
                 if matches!(split, Split::Stuck) {
                     split = self.split(task, &node.region, &relaxed);
+                }
+                if fresh
+                    && self.nodes <= SETTLED_NODES
+                    && self.thorough
+                    && best.is_none()
+                    && !matches!(split, Split::Refuted)
+                {
+                    self.work.estimates.follow_switches();
+                    match self.settle(task, &node.region, &relaxed) {
+                        Some(Settled::Refuted) => break,
+                        Some(Settled::Narrower(region)) => {
+                            number += 1;
+                            open.stack.push(Node { bound, number, region, changed: None, depth: 1 });
+                            break;
+                        }
+                        Some(Settled::Feasible(x)) => {
+                            upper = self.metric.distance(self.domains, &task.variables, &x);
+                            best = Some((x, upper));
+                            if self.decide || bound >= upper * (1.0 - gap) {
+                                left = left.min(bound);
+                                break;
+                            }
+                        }
+                        None => {}
+                    }
                 }
                 match split {
                     Split::Halves(halves) => {

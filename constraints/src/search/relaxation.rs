@@ -176,7 +176,9 @@ impl Search<'_> {
                 break;
             }
             value = grown;
-            if !self.add_cuts(&active, scratch, false, true) {
+            // Of an affine equality the side that the first point violates is there; with switches the other one may tell.
+            let affine = self.work.estimates.follows_switches();
+            if !self.add_cuts(&active, scratch, affine, true) {
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use super::dive::fixed;
 use super::task::Search;
 use crate::domain::Domain;
+use crate::questions::digits_range;
 use crate::region::{Range, Region};
 
 /// Digits of a coordinate at first, and at most before the full f64 is kept.
@@ -33,9 +34,9 @@ impl Search<'_> {
                 break;
             }
             let Range::Interval { lower, upper } = rest.0[v] else { continue };
-            let (l, u) = self.domains[v].bounds();
+            let width = digits_range(&self.domains[v], &region.0[v]);
             'digits: for digits in FIRST_DIGITS..=LAST_DIGITS {
-                for candidate in decimals(best[v], u - l, digits) {
+                for candidate in decimals(best[v], width, digits) {
                     if candidate < lower || candidate > upper {
                         continue;
                     }

@@ -27,7 +27,7 @@ impl Search<'_> {
                 return Split::Halves(halves);
             }
             // The best is down to two neighbouring floats: rounding may be all that is left to decide. If not, others may still be wide.
-            if place == 0 && self.fails_in_floats(task, region) {
+            if place == 0 && (self.fails_in_floats(task, region) || self.fails_exactly(task, region)) {
                 return Split::Refuted;
             }
         }

@@ -24,6 +24,10 @@ pub(crate) struct Search<'a> {
     pub(super) decide: bool,
     /// The first point should be near the centre, not in the middle.
     pub(super) near: bool,
+    /// A box that the first node leaves open is looked at in exact fractions, for sets without an interior.
+    pub(super) thorough: bool,
+    /// Where the last dive came nearest to the constraints, in variable order; empty when it came nowhere.
+    pub(super) nearly: Vec<f64>,
     pub(super) stopped: Option<&'static str>,
 }
 
@@ -43,6 +47,7 @@ impl<'a> Search<'a> {
         decide: bool,
     ) -> Self {
         let metric = Metric::new(&set.domains, centre);
+        work.estimates.leave_switches();
         Self {
             set,
             model: &set.model,
@@ -53,8 +58,16 @@ impl<'a> Search<'a> {
             nodes: 0,
             decide,
             near: false,
+            thorough: false,
+            nearly: Vec::new(),
             stopped: None,
         }
+    }
+
+    /// Asks for an answer where the set has no interior, too.
+    pub(crate) fn thorough(mut self) -> Self {
+        self.thorough = true;
+        self
     }
 
     /// Asks a decision for a point near the centre.

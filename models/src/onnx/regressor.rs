@@ -117,6 +117,7 @@ pub(super) fn read(
             missing_left: mode == Mode::Unequal || missing.get(i).is_some_and(|&tracks| tracks != 0),
             left: child(truths[i])?,
             right: child(falses[i])?,
+            gain: 0.0,
         });
     }
     Ok(Parts { trees, base, is_average, link })

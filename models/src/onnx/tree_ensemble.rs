@@ -98,6 +98,7 @@ pub(super) fn read(
                 missing_left: mode == Mode::Unequal || missing.get(i).is_some_and(|&tracks| tracks != 0),
                 left: first,
                 right: first + 1,
+                gain: 0.0,
             };
         }
         trees.push(nodes);

@@ -81,6 +81,9 @@ pub(super) struct XgTree {
     /// The threshold of a split, the value of a leaf.
     pub(super) split_conditions: Vec<Single>,
     pub(super) default_left: Vec<Flag>,
+    /// What the training gained by each split.
+    #[serde(default)]
+    pub(super) loss_changes: Vec<Single>,
     /// 0 number, 1 category; absent in old files.
     #[serde(default)]
     pub(super) split_type: Vec<u8>,

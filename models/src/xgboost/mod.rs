@@ -288,7 +288,8 @@ fn nodes(tree: &XgTree, set_bytes: &mut usize) -> Result<Vec<Node>, String> {
         let feature = usize::try_from(tree.split_indices[i])
             .map_err(|_| format!("node {i} asks feature {}", tree.split_indices[i]))?;
         let missing_left = tree.default_left[i].0;
-        Ok(Node::Split { feature, rule, missing_left, left: index(left)?, right: index(right)? })
+        let gain = tree.loss_changes.get(i).map_or(0.0, |gain| f64::from(gain.0));
+        Ok(Node::Split { feature, rule, missing_left, left: index(left)?, right: index(right)?, gain })
     };
     (0..n).map(node).collect()
 }

@@ -1,6 +1,8 @@
 //! Models and points for tests.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod random;
+
 use std::path::{Path, PathBuf};
 
 use leafgp_models::{Ensemble, ReadOptions};

@@ -34,6 +34,9 @@ pub fn certify(
 ) -> Result<Certificate, CertifyError> {
     options.validate()?;
     problem.validate().map_err(SearchError::from)?;
+    if problem.learned.is_some() {
+        return Err(CertifyError::Learned);
+    }
     let bound = match report.status {
         Status::Optimal => report.best_bound,
         Status::Infeasible => f64::INFINITY,

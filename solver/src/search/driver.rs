@@ -188,7 +188,7 @@ impl Search<'_> {
             let cells = cells_of(model, x);
             let leaf = |tree| model.items.leaf[model.descend(tree, &cells)].map(Id::index);
             let leaves: Vec<usize> = model.trees.ids().into_iter().filter_map(leaf).collect();
-            let value = self.problem.objective.value(&leaves);
+            let value = self.problem.value(x, &leaves);
             if self.problem.allows(x) {
                 self.pool.insert(&Found { objective: value, leaves, x: x.clone() });
             }

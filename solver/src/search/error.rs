@@ -30,6 +30,9 @@ pub enum CertifyError {
     /// The report's status is neither optimal nor infeasible.
     #[error("only a finished proof (status optimal or infeasible) can be certified")]
     NotProved,
+    /// Predictions in constraints or objective have no place in the format.
+    #[error("there are no certificates for problems whose constraints or objective name predictions")]
+    Learned,
     /// A limit or interrupt ended the work, or a constrained cell could not be decided.
     #[error("the certificate was not finished within the limits")]
     Limit,

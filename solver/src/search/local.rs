@@ -9,6 +9,7 @@ use super::cell_set::insert;
 use super::cell_tree::CellNode;
 use super::cells::FeatureCells;
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, Span, TreeId};
+use super::learned::{CellEffort, search_cell};
 use super::model::Model;
 use super::pool::{Found, centre, decide, evaluate};
 
@@ -67,6 +68,8 @@ pub(crate) struct LocalSearch {
     order: Vec<FeatureId>,
 }
 
+/// Decisions about the value of one cell.
+const LEARNED_STEPS: usize = 8;
 /// Passes over all variables before a search ends at the latest.
 const MAX_PASSES: usize = 30;
 
@@ -226,6 +229,11 @@ impl LocalSearch {
             insert(&mut words[model.cells.words(f)], cell);
         }
         let mut region = model.cells.hull(&words);
+        if let Some(learned) = &model.problem.learned {
+            let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
+            let nearly = |value: f64| value - 1e-3 * value.abs();
+            return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
+        }
         let middle = centre(model, &region);
         let found = evaluate(model, middle)?;
         let Some(constraints) = model.problem.constraints else {

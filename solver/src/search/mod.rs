@@ -20,6 +20,9 @@
 //! Subtrees of at most 50 nodes are searched depth first from the best open nodes, sixteen a round; results are merged in order, so the answer
 //! does not depend on the number of threads. Limits on leaves are propagated in step 1; an excluded region is a further block that covers all but the region. A
 //! deviation that is minimised (`kappa < 0`) has a secant bound in place of step 3. With `kappa = 0` messages carry the bound alone.
+//!
+//! With [learned](crate::Learned) constraints the leaf objective is only a lower bound of the value. The predictions' ranges over a node and the cutoff join
+//! the box that is contracted in step 1, which bounds the value too; a final cell is searched by halving what is open of its value (`learned`).
 
 mod blocks;
 mod branching;
@@ -37,6 +40,7 @@ mod index;
 mod item_rows;
 mod items;
 mod kernels;
+mod learned;
 mod links;
 mod local;
 mod messages;
@@ -73,5 +77,8 @@ pub use stages::Stages;
 pub fn minimize(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
     options.validate()?;
     problem.validate()?;
+    if problem.learned.is_some() && options.k_best > 1 {
+        return Err(SearchError::Options("with learned constraints k_best must be 1".into()));
+    }
     driver::run(problem, options)
 }

@@ -292,8 +292,13 @@ fn exclude(
     Some(())
 }
 
-/// Leaf limits over items.
+/// Leaf limits over items, and then the sums of predictions.
 fn compile_limits(problem: &Problem<'_>, items: &Items) -> IdVec<LimitId, Limit> {
+    let of_items = |of_leaves: &[f64]| -> IdVec<ItemId, f64> {
+        let coefficient = |leaf: &Option<LeafId>| leaf.map_or(0.0, |leaf| of_leaves[leaf.index()]);
+        items.leaf.iter().map(coefficient).collect()
+    };
+    let n = problem.forest.n_trees() as f64 + 2.0;
     let mut dense = vec![0.0; problem.forest.n_leaves()];
     let mut limits = IdVec::default();
     for limit in &problem.limits {
@@ -303,14 +308,22 @@ fn compile_limits(problem: &Problem<'_>, items: &Items) -> IdVec<LimitId, Limit>
             dense[leaf] = a;
             largest = largest.max(a.abs());
         }
-        let coefficient = |leaf: &Option<LeafId>| leaf.map_or(0.0, |leaf| dense[leaf.index()]);
-        let n = problem.forest.n_trees() as f64 + 2.0;
         let scale = limit.constant.abs() + n * largest;
         limits.push(Limit {
             lower: limit.lower - limit.constant,
             upper: limit.upper - limit.constant,
             margin: 4.0 * f64::EPSILON * n * scale,
-            coefficients: items.leaf.iter().map(coefficient).collect(),
+            coefficients: of_items(&dense),
+        });
+    }
+    // The sums of predictions are watched like limits that always hold.
+    for sum in problem.learned.iter().flat_map(|learned| learned.sums) {
+        let largest = sum.linear.iter().fold(0.0f64, |largest, a| largest.max(a.abs()));
+        limits.push(Limit {
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            margin: 4.0 * f64::EPSILON * n * (sum.constant.abs() + n * largest),
+            coefficients: of_items(&sum.linear),
         });
     }
     limits

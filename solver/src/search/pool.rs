@@ -2,6 +2,7 @@
 
 use leafgp_constraints::{Constraints, Decision, Limits, Range, Region, Tolerance};
 
+use super::learned::{CellEffort, CellOutcome, search_cell};
 use super::model::Model;
 use super::options::SearchOptions;
 
@@ -33,8 +34,15 @@ impl Pool {
 
     /// Inserts a cell unless it is known or not good enough; returns whether the pool changed.
     pub(crate) fn insert(&mut self, new: &Found) -> bool {
-        if new.objective >= self.worst() || self.found.iter().any(|f| f.leaves == new.leaves) {
+        if new.objective >= self.worst() {
             return false;
+        }
+        // A cell is listed once, with its best point.
+        if let Some(known) = self.found.iter().position(|f| f.leaves == new.leaves) {
+            if new.objective >= self.found[known].objective {
+                return false;
+            }
+            self.found.remove(known);
         }
         let at = self.found.partition_point(|f| {
             f.objective.total_cmp(&new.objective).then_with(|| f.leaves.cmp(&new.leaves)).is_lt()
@@ -70,17 +78,20 @@ impl Undecided {
 const DECIDE_NODES: usize = 5_000;
 const DECIDE_VARIABLES: usize = 12;
 
+/// The active leaves of a point; `None` when a leaf limit or an exclusion forbids it.
+pub(crate) fn permitted(model: &Model<'_>, x: &[f64]) -> Option<Vec<usize>> {
+    let problem = model.problem;
+    if problem.excluded.iter().any(|region| region.contains(x)) {
+        return None;
+    }
+    let leaves = problem.forest.active_leaves(x);
+    problem.limits.iter().all(|limit| limit.holds(&leaves)).then_some(leaves)
+}
+
 /// Evaluates a point without looking at constraints; `None` when a leaf limit or an exclusion forbids it.
 pub(crate) fn evaluate(model: &Model<'_>, x: Vec<f64>) -> Option<Found> {
-    let problem = model.problem;
-    if problem.excluded.iter().any(|region| region.contains(&x)) {
-        return None;
-    }
-    let leaves = problem.forest.active_leaves(&x);
-    if !problem.limits.iter().all(|limit| limit.holds(&leaves)) {
-        return None;
-    }
-    let objective = problem.objective.value(&leaves);
+    let leaves = permitted(model, &x)?;
+    let objective = model.problem.objective.value(&leaves);
     objective.is_finite().then_some(Found { objective, leaves, x })
 }
 
@@ -106,6 +117,16 @@ pub(crate) fn settle(
     undecided: &mut Undecided,
 ) -> bool {
     let region = model.cells.hull(cells);
+    if let Some(learned) = &model.problem.learned {
+        let effort = CellEffort::whole(limits);
+        let cutoff = options.cutoff(pool.worst());
+        let outcome = search_cell(model, learned, region, cutoff, |value| options.cutoff(value), &effort);
+        let Some(CellOutcome { best, bound, closed }) = outcome else { return false };
+        if !closed {
+            undecided.merge(Undecided { bound, count: 1 });
+        }
+        return best.is_some_and(|best| pool.insert(&best));
+    }
     let Some(found) = evaluate(model, centre(model, &region)) else {
         return false;
     };
@@ -139,11 +160,23 @@ pub(crate) fn decide(
     region: &Region,
     middle: &[f64],
 ) -> Decision {
+    decide_in(model, constraints, limits, region, middle, usize::MAX)
+}
+
+/// The same with at most so many search nodes. The region may be one of the variables and what follows from them.
+pub(crate) fn decide_in(
+    model: &Model<'_>,
+    constraints: &Constraints,
+    limits: &Limits,
+    region: &Region,
+    middle: &[f64],
+    nodes: usize,
+) -> Decision {
     if constraints.is_feasible(middle, Tolerance::Produce) {
         return Decision::Feasible(middle.to_vec());
     }
     let free = region.0.iter().filter(|range| !range.is_fixed()).count();
-    let nodes = DECIDE_NODES * DECIDE_VARIABLES / free.max(DECIDE_VARIABLES);
+    let nodes = nodes.min(DECIDE_NODES * DECIDE_VARIABLES / free.max(DECIDE_VARIABLES));
     let limits = Limits { nodes: limits.nodes.min(nodes), ..limits.clone() };
     match constraints.decide(region, limits) {
         Decision::Feasible(x) => {

@@ -17,6 +17,7 @@ use super::dual::Dual;
 use super::evidence::Refuter;
 use super::filter::{Changed, Filter};
 use super::index::{BlockId, FeatureId, Id, IdVec, Position};
+use super::learned;
 use super::links::Links;
 use super::local::{LocalSearch, Neighbours};
 use super::messages;
@@ -190,7 +191,7 @@ impl Worker {
         for round in 1.. {
             let possible = match forward {
                 Some(forward) => self.narrow_on_record(ctx, forward, node, changed),
-                None => self.narrow(ctx, node, changed),
+                None => self.narrow(ctx, node, changed, ctx.cutoff(&outcome.pool)),
             };
             if !possible {
                 return Verdict::Closed;
@@ -254,18 +255,25 @@ impl Worker {
     }
 
     /// Filter and, with constraints, contraction of the box, to a common fixpoint (at most a few turns).
-    fn narrow(&mut self, ctx: &Context<'_>, node: &mut Node, changed: Changed) -> bool {
+    fn narrow(&mut self, ctx: &Context<'_>, node: &mut Node, changed: Changed, cutoff: f64) -> bool {
         let model = ctx.model;
         if !self.filter.run(model, node, changed) {
             return false;
         }
-        let Some(constraints) = model.problem.constraints else {
+        let learned = model.problem.learned.as_ref();
+        let Some(constraints) = learned.map(|learned| learned.system).or(model.problem.constraints) else {
             return true;
         };
         for _ in 0..3 {
             let mut region = model.cells.hull(&node.cells);
+            if learned.is_some_and(|learned| !learned::extend(model, learned, node, cutoff, &mut region)) {
+                return false;
+            }
             if !constraints.contract(&mut region) {
                 return false;
+            }
+            if let (Some(_), Some(Range::Interval { lower, .. })) = (learned, region.0.last()) {
+                node.bound = node.bound.max(*lower);
             }
             let mut any = false;
             for (f, range) in model.cells.features().into_iter().zip(&region.0) {

@@ -1,0 +1,183 @@
+//! `leafgp optimize FILE.toml`: the best input of several trained models under constraints that name them, with proof.
+
+use std::io::Write;
+use std::path::Path;
+
+use leafgp_models::{Binding, Ensemble, ModelOptimum, ModelProblem, NamedModel, ReadOptions};
+use leafgp_solver::constraints::Variable;
+use serde_json::{Map, Value, json};
+
+use super::Status;
+use super::args::{Common, Format, ModelArgs, OptimizeArgs, SpaceArgs};
+use super::failure::Failure;
+use super::inputs::{override_settings, search_options};
+use super::interrupt;
+use super::model_space::{fixings, goal};
+use super::optimize::{point_text, point_to_json, status_of};
+use super::output::Output;
+use super::progress::Meter;
+use super::text_table::short;
+use leafgp::engine::interrupted;
+use leafgp::problem::{Definition, Modelled, NamedExpression};
+
+pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    let stated = read(&args.model, &args.space, output)?;
+    refuse_beside(&[
+        (args.space.data.is_some(), "--data"),
+        (args.top > 1, "--top"),
+        (args.certificate.is_some(), "--certificate"),
+    ])?;
+    let problem = model_problem(&stated)?;
+    let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
+    let excluded = fixings(&args.space.fix, problem.variables())?;
+    let mut settings = stated.settings().clone();
+    override_settings(&mut settings, common, &args.solver)?;
+    let interrupt = interrupt::flag();
+    let meter = Meter::spinner(output);
+    let options = search_options(&settings, &interrupt, &meter);
+    let optimum = problem.optimize(&stated.objective().expr, goal, &excluded, &options);
+    drop(meter);
+    let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;
+    match args.format {
+        Format::Json => output.json(&to_json(&problem, &optimum))?,
+        Format::Table => write_text(&stated.objective().name, &problem, &optimum, output)?,
+    }
+    if interrupted(Some(&interrupt)) {
+        return Err(Failure::Interrupted("interrupted: this is what was found and proved so far".into()));
+    }
+    status_of(optimum.status)
+}
+
+fn refuse_beside(options: &[(bool, &str)]) -> Result<(), Failure> {
+    match options.iter().find(|(given, _)| *given) {
+        Some((_, option)) => Err(Failure::Input(format!("{option} does not go with a problem over models"))),
+        None => Ok(()),
+    }
+}
+
+/// Reads the problem file that stands where a model could.
+pub(super) fn read(args: &ModelArgs, space: &SpaceArgs, output: &mut Output) -> Result<Modelled, Failure> {
+    refuse_beside(&[
+        (args.class.is_some(), "--class"),
+        (args.by_position, "--by-position"),
+        (space.problem.is_some(), "--problem"),
+    ])?;
+    let Some(stated) = Modelled::from_file(&args.model)? else {
+        let message = "the problem file has no [models]; one of a single model goes behind the model: \
+                       leafgp optimize MODEL --problem FILE.toml";
+        return Err(Failure::file(&args.model, message));
+    };
+    for warning in stated.warnings() {
+        output.warning(&format!("{}: {warning}", args.model.display()));
+    }
+    Ok(stated)
+}
+
+/// The models of the file, bound to its variables, and everything that it states.
+pub(super) fn model_problem(stated: &Modelled) -> Result<ModelProblem, Failure> {
+    let variables: Vec<Variable> =
+        stated.variables().iter().map(leafgp::problem::Variable::in_expressions).collect();
+    let mut models = Vec::new();
+    for (i, entry) in stated.models().iter().enumerate() {
+        let refuse = |error: leafgp_models::ModelError| {
+            let (message, file) = (error.to_string(), entry.file.display().to_string());
+            let message = if message.contains(&file) { message } else { format!("{file}: {message}") };
+            Failure::from(stated.refuse_model(i, message))
+        };
+        let options = match entry.class {
+            Some(class) => ReadOptions::default().with_class(class),
+            None => ReadOptions::default(),
+        };
+        let ensemble = Ensemble::open(Path::new(&entry.file), &options).map_err(refuse)?;
+        let binding = if entry.by_position {
+            Binding::by_position(&ensemble, &variables)
+        } else {
+            Binding::by_name(&ensemble, &variables)
+        };
+        models.push(NamedModel { name: entry.name.clone(), ensemble, binding: binding.map_err(refuse)? });
+    }
+    problem_of(variables, models, stated.variables(), stated.definitions(), stated.expressions())
+}
+
+/// A problem of models from the parts of a problem file.
+pub(super) fn problem_of(
+    variables: Vec<Variable>,
+    models: Vec<NamedModel>,
+    of_file: &[leafgp::problem::Variable],
+    definitions: &[Definition],
+    expressions: &[NamedExpression],
+) -> Result<ModelProblem, Failure> {
+    let mut problem = ModelProblem::new(variables, models).map_err(Failure::input)?;
+    for Definition { name, expr, integer } in definitions {
+        problem.define(name, expr, *integer).map_err(Failure::input)?;
+    }
+    for (i, variable) in of_file.iter().enumerate() {
+        if let Some(condition) = &variable.active_if {
+            problem.active_if(i, condition, variable.inactive_value).map_err(Failure::input)?;
+        }
+    }
+    for NamedExpression { name, expr } in expressions {
+        problem.constrain(name, expr).map_err(Failure::input)?;
+    }
+    Ok(problem)
+}
+
+/// A number of JSON, or null.
+pub(super) fn finite(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}
+
+/// `{name: prediction}`.
+pub(super) fn predictions_to_json(problem: &ModelProblem, predictions: &[f64]) -> Map<String, Value> {
+    problem.models().iter().zip(predictions).map(|(model, &y)| (model.name.clone(), json!(y))).collect()
+}
+
+fn to_json(problem: &ModelProblem, optimum: &ModelOptimum) -> Value {
+    let best = optimum.best.as_ref();
+    json!({
+        "status": optimum.status.as_str(),
+        "stop_reason": optimum.stop_reason.as_str(),
+        "point": best.map(|best| point_to_json(problem.variables(), &best.point)),
+        "value": best.map(|best| best.value),
+        "predictions": best.map(|best| predictions_to_json(problem, &best.predictions)),
+        "bound": finite(optimum.bound),
+        "gap": finite(optimum.gap),
+        "nodes": optimum.nodes,
+        "seconds": optimum.seconds,
+    })
+}
+
+fn write_text(
+    objective: &str,
+    problem: &ModelProblem,
+    optimum: &ModelOptimum,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    writeln!(output, "{} ({}); {} models", optimum.status, optimum.stop_reason, problem.models().len())?;
+    if let Some(best) = &optimum.best {
+        writeln!(
+            output,
+            "{objective}: {} at {}",
+            short(best.value),
+            point_text(problem.variables(), &best.point)
+        )?;
+        writeln!(output, "{}", predictions_text(problem, &best.predictions))?;
+    }
+    write_proof(optimum, output)
+}
+
+/// "name = prediction, ...".
+pub(super) fn predictions_text(problem: &ModelProblem, predictions: &[f64]) -> String {
+    let one = |(model, &y): (&NamedModel, &f64)| format!("{} = {}", model.name, short(y));
+    problem.models().iter().zip(predictions).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The last line: what is proved, and at what cost.
+pub(super) fn write_proof(optimum: &ModelOptimum, output: &mut Output) -> Result<(), Failure> {
+    writeln!(
+        output,
+        "bound {}, gap {:.2e}, {} nodes, {:.3} s",
+        optimum.bound, optimum.gap, optimum.nodes, optimum.seconds
+    )?;
+    Ok(())
+}

@@ -1,0 +1,411 @@
+//! Problems of one and two random models with constraints over variables of all kinds: optima and smallest changes equal enumeration by a twin that only
+//! predicts, and solves what is left in the one continuous variable by hand.
+
+mod support;
+
+use leafgp_constraints::{Domain, Grid, Variable};
+use leafgp_models::{
+    Binding, Ensemble, Goal, ModelProblem, NamedModel, Reach, ReachOutcome, ReadOptions, Target,
+};
+use leafgp_solver::{SearchOptions, Status};
+use support::random::{Numbers, THRESHOLDS, random_lightgbm, random_xgboost};
+
+/// `a` whole, `b` on a grid or a list, `c` continuous, `metal` of three levels.
+const METALS: [&str; 3] = ["2", "0", "3"];
+
+/// A point and what the models predict there.
+struct At<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
+}
+
+type Function = Box<dyn Fn(&At<'_>) -> f64>;
+
+/// `slope * c + rest <= 0`; the rest does not depend on `c`.
+struct Rule {
+    text: String,
+    slope: f64,
+    rest: Function,
+}
+
+/// An objective that is linear in `c` between its kinks.
+struct Objective {
+    text: String,
+    value: Function,
+    kinks: Vec<f64>,
+}
+
+fn variables(numbers: &mut Numbers) -> Vec<Variable> {
+    let plain = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let b = match numbers.next(2) {
+        0 => Domain::Grid(Grid::new(-3, 4, 1, 8).unwrap()),
+        _ => Domain::Discrete(vec![-1e-36, 0.0, 0.1, 0.5, 2.0]),
+    };
+    vec![
+        plain("a", Domain::Integer { lower: -2.0, upper: 3.0 }),
+        plain("b", b),
+        plain("c", Domain::Continuous { lower: -0.5, upper: 1.7 }),
+        Variable {
+            name: "metal".into(),
+            domain: Domain::Categorical { levels: METALS.len() },
+            level_names: METALS.map(String::from).to_vec(),
+        },
+    ]
+}
+
+fn models(numbers: &mut Numbers, n: usize, variables: &[Variable]) -> Vec<NamedModel> {
+    let model = |name: &str| {
+        let text = if numbers.next(2) == 0 { random_lightgbm(numbers) } else { random_xgboost(numbers) };
+        let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        let binding = Binding::by_name(&ensemble, variables).unwrap();
+        NamedModel { name: name.into(), ensemble, binding }
+    };
+    ["first", "second"][..n].iter().copied().map(model).collect()
+}
+
+/// A number between the two that no sum of the models' decimals meets.
+fn odd(numbers: &mut Numbers, lower: f64, upper: f64) -> f64 {
+    let share = numbers.next(1000) as f64 / 1000.0;
+    ((lower + share * (upper - lower)) * 100.0).round() / 100.0 + 0.003_7
+}
+
+fn rule(numbers: &mut Numbers, n: usize) -> Rule {
+    let k = numbers.next(n);
+    let name = ["first", "second"][k];
+    let t = odd(numbers, -12.0, 12.0);
+    let s = odd(numbers, -2.0, 4.0);
+    let w = odd(numbers, -1.0, 1.0);
+    let new = |text: String, slope: f64, rest: Function| Rule { text, slope, rest };
+    match numbers.next(8) {
+        0 => new(format!("{name} >= {t}"), 0.0, Box::new(move |p| t - p.y[k])),
+        1 => new(format!("{name} + {w} * c - a <= {t}"), w, Box::new(move |p| p.y[k] - p.x[0] - t)),
+        2 => new(format!("a + b + c <= {s}"), 1.0, Box::new(move |p| p.x[0] + p.x[1] - s)),
+        3 => new(format!("a - b + 2 * c >= {s}"), -2.0, Box::new(move |p| s - p.x[0] + p.x[1])),
+        4 => new(
+            format!("metal == '0' implies {name} <= {t}"),
+            0.0,
+            Box::new(move |p| if p.x[3] == 1.0 { p.y[k] - t } else { -1.0 }),
+        ),
+        5 => new(format!("{name} * b >= {t} - c"), -1.0, Box::new(move |p| t - p.y[k] * p.x[1])),
+        6 => new(
+            format!("first + {w} * `second or first` <= {t}"),
+            0.0,
+            Box::new(move |p| p.y[0] + w * p.y[n - 1] - t),
+        ),
+        _ => new(
+            format!("max({name}, a) <= {t} + abs(b)"),
+            0.0,
+            Box::new(move |p| p.y[k].max(p.x[0]) - t - p.x[1].abs()),
+        ),
+    }
+}
+
+fn objective(numbers: &mut Numbers, n: usize) -> Objective {
+    let [u, v, w, z] = std::array::from_fn(|_| odd(numbers, -2.0, 2.0));
+    let k = n - 1;
+    let last = ["first", "second"][k];
+    match numbers.next(3) {
+        0 => Objective {
+            text: format!("{u} * first + {v} * {last} - ({w} * c + {z} * a) / 2"),
+            value: Box::new(move |p| u * p.y[0] + v * p.y[k] - (w * p.x[2] + z * p.x[0]) / 2.0),
+            kinks: Vec::new(),
+        },
+        1 => Objective {
+            text: format!("first + {w} * a * b + {v} * c * a + if(metal == '3', {z}, 0)"),
+            value: Box::new(move |p| {
+                p.y[0] + w * p.x[0] * p.x[1] + v * p.x[2] * p.x[0] + if p.x[3] == 2.0 { z } else { 0.0 }
+            }),
+            kinks: Vec::new(),
+        },
+        _ => Objective {
+            text: format!("abs(c - 0.25) * {u} + max(first, {last}) + b ^ 2"),
+            value: Box::new(move |p| (p.x[2] - 0.25).abs() * u + p.y[0].max(p.y[k]) + p.x[1] * p.x[1]),
+            kinks: vec![0.25],
+        },
+    }
+}
+
+fn values(domain: &Domain) -> Vec<f64> {
+    let (lower, upper) = domain.bounds();
+    let mut values = vec![lower];
+    while let Some(next) = domain.ceil(values[values.len() - 1].next_up()).filter(|&v| v <= upper) {
+        values.push(next);
+    }
+    values
+}
+
+/// The smallest value over all feasible points.
+fn enumerate(
+    models: &[NamedModel],
+    variables: &[Variable],
+    rules: &[Rule],
+    objective: &Objective,
+) -> Option<f64> {
+    let (lower, upper) = variables[2].domain.bounds();
+    let zero = f64::from(1e-35_f32);
+    let mut cuts = vec![upper];
+    for t in THRESHOLDS.into_iter().chain([zero, -zero]) {
+        let single = t as f32;
+        let middle = |other: f32| 0.5 * (f64::from(single) + f64::from(other));
+        for at in [t, f64::from(single), middle(single.next_down()), middle(single.next_up())] {
+            cuts.extend([at, at.next_up(), at.next_down()].into_iter().filter(|&v| lower <= v && v < upper));
+        }
+    }
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let mut best = None;
+    for &a in &values(&variables[0].domain) {
+        for &b in &values(&variables[1].domain) {
+            for metal in 0..METALS.len() {
+                let mut from = lower;
+                for &cut in &cuts {
+                    let (mut low, mut high) = (from, cut);
+                    from = cut.next_up();
+                    let x = [a, b, low, metal as f64];
+                    let y: Vec<f64> =
+                        models.iter().map(|m| m.ensemble.predict(&m.binding.features_of(&x))).collect();
+                    for rule in rules {
+                        let rest = (rule.rest)(&At { x: &x, y: &y });
+                        if rule.slope > 0.0 {
+                            high = high.min(-rest / rule.slope);
+                        } else if rule.slope < 0.0 {
+                            low = low.max(-rest / rule.slope);
+                        } else if rest > 0.0 {
+                            high = f64::NEG_INFINITY;
+                        }
+                    }
+                    let inside = objective.kinks.iter().copied().filter(|&k| low < k && k < high);
+                    for c in [low, high].into_iter().chain(inside).filter(|_| low <= high) {
+                        let value = (objective.value)(&At { x: &[a, b, c, metal as f64], y: &y });
+                        best = Some(best.map_or(value, |best: f64| best.min(value)));
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+fn options() -> SearchOptions {
+    let mut options = SearchOptions::default();
+    options.gap = 1e-7;
+    options
+}
+
+/// Checks optima of random problems; returns how many were feasible and how many not.
+fn check(n_problems: usize, seed: u64) -> [usize; 2] {
+    let mut numbers = Numbers(seed);
+    let mut counts = [0, 0];
+    for i in 0..n_problems {
+        let n = 1 + numbers.next(2);
+        let variables = variables(&mut numbers);
+        let models = models(&mut numbers, n, &variables);
+        let mut rules: Vec<Rule> = (0..numbers.next(4)).map(|_| rule(&mut numbers, n)).collect();
+        let mut problem = ModelProblem::new(variables.clone(), models.clone()).unwrap();
+        problem.define("second or first", ["first", "second"][n - 1], false).unwrap();
+        for (k, rule) in rules.iter_mut().enumerate() {
+            problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
+        }
+        let objective = objective(&mut numbers, n);
+        let expected = enumerate(&models, &variables, &rules, &objective);
+        let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+        let what = format!("problem {i}: {} under {texts:?}", objective.text);
+        let maximize = numbers.next(2) == 0;
+        let (text, goal) = if maximize {
+            (format!("-({})", objective.text), Goal::Maximize)
+        } else {
+            (objective.text.clone(), Goal::Minimize)
+        };
+        let optimum = problem.optimize(&text, goal, &[], &options()).unwrap();
+        let sign = if maximize { -1.0 } else { 1.0 };
+        let Some(expected) = expected else {
+            assert_eq!(optimum.status, Status::Infeasible, "{what}: {:?}", optimum.best);
+            counts[1] += 1;
+            continue;
+        };
+        counts[0] += 1;
+        assert_eq!(optimum.status, Status::Optimal, "{what}: expected {expected}, {optimum:?}");
+        let best = optimum.best.unwrap();
+        let slack = 1e-6 * expected.abs().max(1.0);
+        let value = sign * best.value;
+        assert!((value - expected).abs() <= slack, "{what}: {value} instead of {expected}");
+        assert!(
+            sign * optimum.bound <= expected + 1e-12 * expected.abs().max(1.0),
+            "{what}: bound {} of {expected}",
+            optimum.bound
+        );
+        // The point is what it says: feasible and of that value by the twin's own functions.
+        let y: Vec<f64> =
+            models.iter().map(|m| m.ensemble.predict(&m.binding.features_of(&best.point))).collect();
+        let at = At { x: &best.point, y: &y };
+        assert_eq!(best.predictions, y);
+        assert!(((objective.value)(&at) - value).abs() <= 1e-9, "{what}");
+        for rule in &rules {
+            let excess = rule.slope * best.point[2] + (rule.rest)(&at);
+            assert!(excess <= 1e-9, "{what}: {} is broken by {excess}", rule.text);
+        }
+    }
+    counts
+}
+
+/// Checks smallest changes; returns how many targets were reached and how many not.
+fn check_reach(n_problems: usize, seed: u64) -> [usize; 2] {
+    let mut numbers = Numbers(seed);
+    let mut counts = [0, 0];
+    for i in 0..n_problems {
+        let variables = variables(&mut numbers);
+        let models = models(&mut numbers, 1, &variables);
+        let mut rules: Vec<Rule> = (0..numbers.next(3)).map(|_| rule(&mut numbers, 1)).collect();
+        let mut problem = ModelProblem::new(variables.clone(), models.clone()).unwrap();
+        problem.define("second or first", "first", false).unwrap();
+        for (k, rule) in rules.iter().enumerate() {
+            problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
+        }
+        let b = values(&variables[1].domain);
+        let from = [
+            numbers.next(6) as f64 - 2.0,
+            numbers.pick(&b),
+            odd(&mut numbers, -0.5, 1.6),
+            numbers.next(3) as f64,
+        ];
+        let weights: [f64; 4] = std::array::from_fn(|_| numbers.next(5) as f64 / 2.0);
+        let limit = odd(&mut numbers, -15.0, 20.0);
+        let unbound = enumerate(
+            &models,
+            &variables,
+            &rules,
+            &Objective { text: String::new(), value: Box::new(|p| -p.y[0]), kinks: Vec::new() },
+        );
+        rules.push(Rule { text: String::new(), slope: 0.0, rest: Box::new(move |p| limit - p.y[0]) });
+        let widths: Vec<f64> = variables.iter().map(|v| v.domain.bounds().1 - v.domain.bounds().0).collect();
+        let distance = Objective {
+            text: String::new(),
+            value: Box::new(move |p| {
+                let numbers: f64 = (0..3).map(|v| weights[v] * (p.x[v] - from[v]).abs() / widths[v]).sum();
+                numbers + if p.x[3] == from[3] { 0.0 } else { weights[3] }
+            }),
+            kinks: vec![from[2]],
+        };
+        let expected = enumerate(&models, &variables, &rules, &distance);
+        let reach = Reach { from: &from, weights: &weights, model: 0, target: Target::AtLeast(limit) };
+        match (problem.reach(&reach, &[], &options()).unwrap(), expected) {
+            (ReachOutcome::Nearest(nearest), Some(expected)) => {
+                counts[0] += 1;
+                assert_eq!(nearest.status, Status::Optimal, "problem {i}");
+                let best = nearest.best.unwrap();
+                assert!(
+                    (best.value - expected).abs() <= 1e-6,
+                    "problem {i}: {} instead of {expected}",
+                    best.value
+                );
+                assert!(nearest.bound <= expected + 1e-12 && best.predictions[0] >= limit, "problem {i}");
+            }
+            (ReachOutcome::Unreachable(best), None) => {
+                counts[1] += 1;
+                assert_eq!(best.best.map(|best| -best.value).is_some(), unbound.is_some(), "problem {i}");
+                assert!(best.bound < limit, "problem {i}: {} of {limit}", best.bound);
+            }
+            (found, expected) => panic!("problem {i}: {found:?} instead of {expected:?}"),
+        }
+    }
+    counts
+}
+
+#[test]
+fn optima_of_random_problems_are_those_of_enumeration() {
+    let [feasible, infeasible] = check(60, 11);
+    assert!(feasible > 20 && infeasible > 3, "{feasible} feasible, {infeasible} not");
+}
+
+#[test]
+fn smallest_changes_are_those_of_enumeration() {
+    let [reached, not] = check_reach(40, 12);
+    assert!(reached > 10 && not > 3, "{reached} reached, {not} not");
+}
+
+/// `cargo test --release -p leafgp-models --test several -- --ignored`
+#[test]
+#[ignore = "minutes"]
+fn optima_and_changes_of_many_random_problems_are_those_of_enumeration() {
+    check(500, 13);
+    check_reach(500, 14);
+}
+
+/// A model of stumps: feature, threshold, value below and above.
+fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
+    let mut text = format!(
+        "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n",
+        features.len() - 1,
+        features.join(" "),
+        vec!["100"; stumps.len()].join(" ")
+    );
+    for (i, (feature, threshold, low, high)) in stumps.iter().enumerate() {
+        text += &format!(
+            "\nTree={i}\nnum_leaves=2\nsplit_feature={feature}\nthreshold={threshold}\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value={low} {high}\n"
+        );
+    }
+    text + "\nend of trees\n"
+}
+
+/// A second layer exists from two layers on, and its dose is a whole number of spoons.
+#[test]
+fn hierarchical_variables_and_whole_definitions_hold() {
+    let plain = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let variables = vec![
+        plain("layers", Domain::Integer { lower: 1.0, upper: 4.0 }),
+        plain("dose", Domain::Continuous { lower: 0.0, upper: 9.0 }),
+    ];
+    let text = stumps(&["layers", "dose"], &[(0, 2.5, 5.0, 0.0), (1, 3.5, 0.0, 4.0)]);
+    let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    let binding = Binding::by_name(&ensemble, &variables).unwrap();
+    let model = NamedModel { name: "first".into(), ensemble, binding };
+    let mut problem = ModelProblem::new(variables, vec![model]).unwrap();
+    problem.define("spoons", "dose / 3", true).unwrap();
+    problem.active_if(1, "layers >= 2", 0.0).unwrap();
+    let maximum = |objective: &str| {
+        let optimum = problem.optimize(objective, Goal::Maximize, &[], &options()).unwrap();
+        assert_eq!(optimum.status, Status::Optimal);
+        let best = optimum.best.unwrap();
+        (best.value, best.point)
+    };
+    // Two layers, two spoons: 5 + 4 - 0.1 (2 + 6).
+    let (value, point) = maximum("first - 0.1 * (layers + dose)");
+    assert!(
+        (value - 8.2).abs() < 1e-6 && point[0] == 2.0 && (point[1] - 6.0).abs() < 1e-6,
+        "{value} at {point:?}"
+    );
+    // A layer that costs more than the dose brings: one layer, no dose.
+    let (value, point) = maximum("first - 5 * layers");
+    assert_eq!((value, point), (0.0, vec![1.0, 0.0]));
+}
+
+/// A probability: the limit on it is one on the raw score, and a point exactly at it counts as the library predicts it.
+#[test]
+fn limits_on_a_model_with_a_bent_link_are_exact() {
+    let variables = vec![Variable {
+        name: "dose".into(),
+        domain: Domain::Continuous { lower: 0.0, upper: 9.0 },
+        level_names: Vec::new(),
+    }];
+    let text = stumps(&["dose"], &[(0, 2.0, -1.0, 0.5), (0, 4.0, 0.0, 1.5), (0, 6.0, 0.0, 1.0)])
+        .replace("objective=regression", "objective=binary sigmoid:1");
+    let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    let at = |dose: f64| ensemble.predict(&[dose]);
+    for (limit, expected) in [(at(5.0), 4.0), (at(5.0).next_up(), 6.0), (at(3.0), 2.0), (0.0, 0.0)] {
+        let binding = Binding::by_name(&ensemble, &variables).unwrap();
+        let model = NamedModel { name: "yield".into(), ensemble: ensemble.clone(), binding };
+        let mut problem = ModelProblem::new(variables.clone(), vec![model]).unwrap();
+        problem.constrain("enough", &format!("`yield` >= {limit}")).unwrap();
+        let optimum = problem.optimize("dose", Goal::Minimize, &[], &options()).unwrap();
+        let best = optimum.best.unwrap();
+        assert!(best.predictions[0] >= limit && (best.value - expected).abs() < 1e-5, "{limit}: {best:?}");
+        assert!(optimum.bound <= expected + 1e-9, "{limit}: bound {}", optimum.bound);
+    }
+    let binding = Binding::by_name(&ensemble, &variables).unwrap();
+    let best = ensemble.predict(&[9.0]);
+    let model = NamedModel { name: "yield".into(), ensemble, binding };
+    let mut problem = ModelProblem::new(variables, vec![model]).unwrap();
+    problem.constrain("more than any", &format!("`yield` >= {}", best.next_up())).unwrap();
+    let optimum = problem.optimize("dose", Goal::Minimize, &[], &options()).unwrap();
+    assert_eq!(optimum.status, Status::Infeasible);
+}
