@@ -222,9 +222,9 @@ class Ensemble:
         else:
             problem = self._problem(where, constraints, settings)
         model = (_unused(problem.names), self._core)
-        target = at_least if at_least is not None else at_most
+        target = at_least if at_least is not None else float(at_most or 0)
         answer, is_reached, is_interrupted = _leafgp._reach(
-            problem._core, model, record(x0), costs or {}, at_least is not None, float(target), fixed or {}
+            problem._core, model, record(x0), costs or {}, (at_least is not None, target), fixed or {}
         )
         optimum = ModelsOptimum(**answer)
         if is_interrupted:

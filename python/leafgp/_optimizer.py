@@ -260,7 +260,7 @@ class Optimizer:
             same = [same]
         points = None if among is None else self._points(among)
         answer, is_interrupted = self._core._ask(
-            1 if n is None else int(n), fixed or {}, points, list(same), bool(pending), bool(tree_excess)
+            1 if n is None else int(n), fixed or {}, points, list(same), (bool(pending), bool(tree_excess))
         )
         suggestions = Suggestions(Suggestion(json) for json in answer["suggestions"])
         suggestions.fewer_because = answer["fewer_because"]

@@ -13,7 +13,7 @@ EXPECTED = (
 
 
 def arrays(model: Any) -> tuple[Any, ...]:
-    """Features, trees, base, weight, is_mean, is_single, link and its scale, as ``_from_arrays`` takes them."""
+    """Features, trees, base, weight, (is_mean, is_single), (link, its scale), as ``_from_arrays`` takes them."""
     kind = _kind(model)
     if not hasattr(model, "n_features_in_"):
         raise ModelError(f"the {type(model).__name__} is not fitted; call fit first")
@@ -33,7 +33,7 @@ def arrays(model: Any) -> tuple[Any, ...]:
     estimators = [model] if kind.startswith("DecisionTree") else model.estimators_
     # A tree of a classifier holds the shares (in older versions the numbers) of both classes.
     trees = [_tree(one.tree_, kind.endswith("Classifier")) for one in estimators]
-    return features, trees, 0.0, 1.0, True, True, "identity", 1.0
+    return features, trees, 0.0, 1.0, (True, True), ("identity", 1.0)
 
 
 def _kind(model: Any) -> str:
@@ -72,7 +72,7 @@ def _boosted(model: Any, kind: str) -> tuple[Any, ...]:
     link, scale = "identity", 1.0
     if kind.endswith("Classifier"):
         link, scale = "logistic", 2.0 if model.loss == "exponential" else 1.0
-    return trees, base, float(model.learning_rate), False, True, link, scale
+    return trees, base, float(model.learning_rate), (False, True), (link, scale)
 
 
 def _histogram(model: Any) -> tuple[Any, ...]:
@@ -102,4 +102,4 @@ def _histogram(model: Any) -> tuple[Any, ...]:
     name = type(model._loss.link).__name__
     if name not in links:
         raise ModelError(f"HistGradientBoosting with the link {name}: expected one of {', '.join(links)}")
-    return trees, base, 1.0, False, False, links[name], 1.0
+    return trees, base, 1.0, (False, False), (links[name], 1.0)

@@ -72,12 +72,11 @@ impl Ensemble {
         trees: Vec<Arrays>,
         base: f64,
         weight: f64,
-        is_mean: bool,
-        is_single: bool,
-        link: &str,
-        scale: f64,
+        kinds: (bool, bool),
+        link: (String, f64),
     ) -> PyResult<Self> {
-        let link = match link {
+        let ((is_mean, is_single), (link, scale)) = (kinds, link);
+        let link = match link.as_str() {
             "identity" => Link::Identity,
             "exp" => Link::Exp,
             "logistic" => Link::Logistic { scale },

@@ -9,6 +9,9 @@ use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::watched::watched;
 
+/// An array of numpy.
+type Array<'py> = Bound<'py, PyArray1<f64>>;
+
 /// The model that chooses the points, or the trees and their process.
 #[derive(Debug)]
 enum Fitted {
@@ -90,7 +93,7 @@ impl Model {
         &self,
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
         let points = self.problem.get().rows(&array)?;
         let (means, deviations) = self.predictions(py, &points)?;
         Ok((PyArray1::from_vec(py, means), PyArray1::from_vec(py, deviations)))

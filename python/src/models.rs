@@ -106,8 +106,7 @@ pub(crate) fn _reach<'py>(
     model: (String, Py<Ensemble>),
     from: &Bound<'py, PyAny>,
     costs: &Bound<'py, PyAny>,
-    at_least: bool,
-    target: f64,
+    target: (bool, f64),
     fixed: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyAny>, bool, bool)> {
     let from = problem.point(from)?;
@@ -126,6 +125,7 @@ pub(crate) fn _reach<'py>(
         weights[index] = cost;
     }
     let excluded = excluded(problem, fixed)?;
+    let (at_least, target) = target;
     let target = if at_least { Target::AtLeast(target) } else { Target::AtMost(target) };
     let reach = Reach { from: &from, weights: &weights, model: 0, target };
     let outcome = watched(py, |context, _| {

@@ -93,7 +93,6 @@ impl Optimizer {
     }
 
     /// The answer of `leafgp suggest`, with the note, the noise and the indices of `among` that were left out; whether Ctrl-C came.
-    #[pyo3(signature = (n, fixed, among, same, pending, tree_excess))]
     fn _ask<'py>(
         &self,
         py: Python<'py>,
@@ -101,9 +100,9 @@ impl Optimizer {
         fixed: &Bound<'py, PyAny>,
         among: Option<Vec<Bound<'py, PyAny>>>,
         same: Vec<String>,
-        pending: bool,
-        tree_excess: bool,
+        flags: (bool, bool),
     ) -> PyResult<(Bound<'py, PyAny>, bool)> {
+        let (pending, tree_excess) = flags;
         if n == 0 {
             return Err(Failure::request("n is 0; expected a whole number of at least 1").into());
         }

@@ -56,7 +56,7 @@ pub(crate) fn watched<T: Send>(
             };
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(PATIENCE) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(signals) {
                     flag.store(true, Ordering::Relaxed);
                     raised = Some(error);
                 }
@@ -72,6 +72,11 @@ pub(crate) fn watched<T: Send>(
         }
         (_, Some(error)) => Err(error),
     }
+}
+
+/// What signals have raised.
+fn signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
 }
 
 fn panicked(payload: &(dyn Any + Send)) -> Failure {
