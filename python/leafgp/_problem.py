@@ -43,10 +43,10 @@ class Problem:
         is_target = isinstance(goal, (int, float)) and not isinstance(goal, bool)
         document = {
             "name": name,
-            "constraints": constraints or None,
             "objective": {"name": objective, "goal": {"target": goal} if is_target else goal},
             "variables": tables,
             "define": define or None,
+            "constraints": constraints or None,
             "settings": settings or None,
         }
         self._core = _leafgp.Problem._from_document(document)
