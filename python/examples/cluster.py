@@ -10,7 +10,7 @@ import leafgp
 problem = leafgp.Problem(
     "camel",
     {"x": leafgp.Continuous(-2, 2), "y": leafgp.Continuous(-1, 1)},
-    constraints={"ring": "x ** 2 + y ** 2 >= 0.05"},
+    constraints={"ring": "x^2 + y^2 >= 0.05"},
     settings={"design": {"initial": 8}},
 )
 

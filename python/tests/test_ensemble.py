@@ -251,12 +251,12 @@ def test_the_smallest_change_that_reaches_a_target():
     box = {f"x{i}": (-2.0, 2.0) for i in range(3)}
     start = {"x0": 1.0, "x1": -1.0, "x2": 0.0}
     before = mine.predict(start)
-    nearest = mine.reach(start, box, at_least=before + 1.0)
+    nearest = mine.reach(start, box, at_least=before + 0.5)
     distance = sum(abs(nearest.point[name] - start[name]) / 4 for name in box)
-    assert mine.predict(nearest.point) >= before + 1.0 and abs(distance - nearest.value) < 1e-9
+    assert mine.predict(nearest.point) >= before + 0.5 and abs(distance - nearest.value) < 1e-9
     # No point of a fine grid that reaches it is nearer.
     grid = numpy.stack(numpy.meshgrid(*[numpy.linspace(-2, 2, 41)] * 3), axis=-1).reshape(-1, 3)
-    reached = grid[model.predict(grid) >= before + 1.0]
+    reached = grid[model.predict(grid) >= before + 0.5]
     assert nearest.bound <= (numpy.abs(reached - list(start.values())).sum(axis=1) / 4).min() + 1e-12
     with pytest.raises(leafgp.InfeasibleError):
         mine.reach(start, box, at_least=1000.0)
