@@ -12,6 +12,8 @@ pub(crate) enum Arithmetic {
     Double,
     /// The same, and the result rounded to f32.
     DoubleRounded,
+    /// In f64: from the base on.
+    DoubleFromBase,
     /// In f32: from the base on.
     SingleFromBase,
     /// In f32: the trees from zero, and then the base.
@@ -91,7 +93,7 @@ impl Ensemble {
 
     /// Whether the library computes in f64.
     pub(crate) fn is_double(&self) -> bool {
-        self.arithmetic == Arithmetic::Double
+        matches!(self.arithmetic, Arithmetic::Double | Arithmetic::DoubleFromBase)
     }
 
     pub(crate) fn base(&self) -> f64 {
@@ -118,6 +120,7 @@ impl Ensemble {
                 let raw = sum / self.divisor + self.base;
                 if self.arithmetic == Arithmetic::Double { raw } else { f64::from(raw as f32) }
             }
+            Arithmetic::DoubleFromBase => leaves.fold(self.base, |sum, (value, weight)| sum + weight * value),
             Arithmetic::SingleFromBase => f64::from(leaves.fold(self.base as f32, single)),
             Arithmetic::SingleThenBase => {
                 let sum = leaves.fold(0.0, single);
@@ -133,7 +136,7 @@ impl Ensemble {
     pub fn predict(&self, x: &[f64]) -> f64 {
         let raw = self.raw(x);
         match self.arithmetic {
-            Arithmetic::Double => self.link.apply(raw),
+            Arithmetic::Double | Arithmetic::DoubleFromBase => self.link.apply(raw),
             _ => f64::from(self.link.apply_single(raw as f32)),
         }
     }
@@ -142,7 +145,7 @@ impl Ensemble {
     pub fn rounding(&self) -> f64 {
         let size = self.trees.iter().map(Tree::largest_share).sum::<f64>() / self.divisor + self.base.abs();
         let unit = match self.arithmetic {
-            Arithmetic::Double => 0.5 * f64::EPSILON,
+            Arithmetic::Double | Arithmetic::DoubleFromBase => 0.5 * f64::EPSILON,
             _ => 0.5 * f64::from(f32::EPSILON),
         };
         // One rounding for each product, sum and division, each of at most the whole size; some more for growth of the size itself.

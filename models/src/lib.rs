@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+mod arrays;
 mod binding;
 mod boxes;
 mod catboost;
@@ -21,6 +22,7 @@ mod rounding;
 mod tree;
 mod xgboost;
 
+pub use arrays::{ArrayEnsemble, ArrayTree};
 pub use binding::Binding;
 pub use boxes::{Column, variables_from_table};
 pub use ensemble::Ensemble;

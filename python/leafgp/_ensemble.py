@@ -1,0 +1,309 @@
+"""Trained ensembles of other libraries."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
+
+from . import _leafgp
+from ._errors import InfeasibleError, Interrupted, ModelError, RequestError
+from ._problem import Problem
+from ._tables import float_array, is_array, is_frame, is_series, record, records
+from ._variables import Categorical, Continuous, Variable
+
+
+class Optimum(NamedTuple):
+    """The best input of a model and its proof: ``point`` and ``value`` (what the library predicts there; ``None`` where
+    none was found), ``bound`` (no input has a better value: proved), ``gap``, ``status``, ``stop_reason``, ``cell``
+    (where no tree changes its leaf), ``others`` (the next best cells), ``nodes``, ``seconds``."""
+
+    point: Union[dict, None]
+    value: Union[float, None]
+    bound: Union[float, None]
+    gap: Union[float, None]
+    status: str
+    stop_reason: str
+    cell: Union[dict, None]
+    others: list
+    nodes: int
+    seconds: float
+
+
+class ModelsOptimum(NamedTuple):
+    """The best input of several models, or the nearest setting: ``point``, ``value`` (of the objective; of
+    :meth:`Ensemble.reach` the distance), ``predictions`` by model, ``bound`` (proved), ``gap``, ``status``,
+    ``stop_reason``, ``nodes``, ``seconds``."""
+
+    point: Union[dict, None]
+    value: Union[float, None]
+    predictions: Union[dict, None]
+    bound: Union[float, None]
+    gap: Union[float, None]
+    status: str
+    stop_reason: str
+    nodes: int
+    seconds: float
+
+
+class Ensemble:
+    """A trained ensemble of trees, exactly as its library predicts."""
+
+    def __init__(self, core: _leafgp.Ensemble) -> None:
+        if not isinstance(core, _leafgp.Ensemble):
+            raise ModelError("make an Ensemble with from_lightgbm, from_xgboost, from_sklearn or from_file")
+        self._core = core
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], *, class_index: int | None = None) -> Ensemble:
+        """Reads a model file: LightGBM text, XGBoost JSON or UBJSON, CatBoost JSON, ONNX."""
+        return cls(_leafgp.Ensemble._open(os.fspath(path), class_index))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, class_index: int | None = None) -> Ensemble:
+        """Reads the content of a model file."""
+        return cls(_leafgp.Ensemble._read(content, class_index))
+
+    @classmethod
+    def from_lightgbm(cls, model: Any, *, class_index: int | None = None) -> Ensemble:
+        """A ``lightgbm.Booster``, or an estimator of LightGBM; as it predicts, up to its best iteration."""
+        booster = getattr(model, "booster_", model) if hasattr(model, "fit") else model
+        if not hasattr(booster, "model_to_string"):
+            raise _of_another_kind(model, "a lightgbm.Booster or a fitted LGBMRegressor or LGBMClassifier")
+        return cls.from_bytes(booster.model_to_string().encode(), class_index=class_index)
+
+    @classmethod
+    def from_xgboost(cls, model: Any, *, class_index: int | None = None) -> Ensemble:
+        """An ``xgboost.Booster``, or an estimator of XGBoost; as it predicts: an estimator up to its best iteration."""
+        booster = model
+        if hasattr(model, "get_booster"):
+            booster = model.get_booster()
+            # Only training with early stopping leaves a best iteration, which an estimator predicts by.
+            if getattr(model, "early_stopping_rounds", None):
+                booster = booster[: booster.best_iteration + 1]
+        if not hasattr(booster, "save_raw"):
+            raise _of_another_kind(model, "an xgboost.Booster or a fitted XGBRegressor or XGBClassifier")
+        return cls.from_bytes(bytes(booster.save_raw("json")), class_index=class_index)
+
+    @classmethod
+    def from_sklearn(cls, model: Any) -> Ensemble:
+        """A fitted regressor or binary classifier of scikit-learn: GradientBoosting, HistGradientBoosting,
+        RandomForest, ExtraTrees or DecisionTree, read from its arrays. A classifier's prediction is the probability of
+        its second class."""
+        from ._sklearn import arrays
+
+        return cls(_leafgp.Ensemble._from_arrays(*arrays(model)))
+
+    @property
+    def features(self) -> list[dict[str, Any]]:
+        """Of each feature its ``name``, its ``levels`` (``None`` for a number) and its ``range`` in the training data
+        where the file has it."""
+        return self._core.features
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names, in the order of arrays' columns."""
+        return [feature["name"] for feature in self.features]
+
+    @property
+    def n_trees(self) -> int:
+        return self._core.n_trees
+
+    @property
+    def n_leaves(self) -> int:
+        return self._core.n_leaves
+
+    def predict(self, x: Any) -> Any:
+        """What the library predicts: of a point ``{name: value}`` a float, of a list of points a list, of a DataFrame
+        or an array of shape ``(n, n_features)`` (a category as its code, NaN for a missing value) a numpy array."""
+        if isinstance(x, Mapping) or is_series(x):
+            return self._core._predict_points([_known(record(x))])[0]
+        if is_array(x):
+            return self._core._predict_array(float_array(x))
+        if is_frame(x):
+            import numpy
+
+            missing = [name for name in self.names if name not in x.columns]
+            if missing:
+                raise ModelError(f"no column is called {missing[0]!r}; the model's features: {self.names}")
+            if all(feature["levels"] is None for feature in self.features):
+                array = x[self.names].to_numpy()
+                if array.dtype.kind in "fiub":
+                    return self._core._predict_array(float_array(array))
+            rows = records(x[self.names])
+            return numpy.array(self._core._predict_points([_known(row) for row in rows]), dtype=numpy.float64)
+        return self._core._predict_points([_known(row) for row in records(x)])
+
+    def bounds_of(self, data: Any) -> dict[str, Any]:
+        """What a DataFrame or a list of dicts spans: for each feature its smallest and largest value, or the levels
+        that occur."""
+        rows = [_known(row) for row in records(data)]
+        columns = [(name, [_text(row.get(name)) for row in rows]) for name in self.names if any(name in r for r in rows)]
+        return self._core._bounds(columns)
+
+    def optimize(
+        self,
+        where: Any,
+        *,
+        maximize: bool | None = None,
+        constraints: Mapping[str, str] | Sequence[str] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        top: int = 1,
+        by_position: bool = False,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Optimum:
+        """The input with the largest or smallest prediction, with proof.
+
+        ``where``: a :class:`Problem`; bounds by feature, ``{"x": (0, 1), "grade": ["A", "B"]}`` or variables; or the
+        data that the model was trained on, a DataFrame, whose box is taken. ``maximize``: needed unless a problem says
+        so. ``constraints``: expressions over the features, beside bounds or data. ``fixed``: values that features must
+        have. ``top``: how many of the best cells. ``by_position``: features are the variables in their order, whatever
+        their names. ``settings``: such as ``{"solver": {"time_limit": 10, "gap": 1e-6}}``.
+
+        Raises :class:`ModelError`, :class:`ProblemError`, :class:`InfeasibleError`, and after Ctrl-C
+        :class:`Interrupted` with what was found and proved.
+        """
+        if isinstance(where, Problem):
+            problem = where
+            if constraints:
+                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
+            if settings:
+                problem = problem.with_settings(**settings)
+        else:
+            problem = self._problem(where, constraints, settings)
+        if maximize is None:
+            if not isinstance(where, Problem):
+                raise RequestError("maximize is not given; expected True or False")
+            if problem.goal not in ("minimize", "maximize"):
+                raise RequestError(
+                    "the problem's goal is a target, which is not sought in a trained model; give maximize"
+                )
+            maximize = problem.goal == "maximize"
+        if isinstance(top, bool) or not hasattr(top, "__index__") or top < 1:
+            raise RequestError(f"top is {top!r}; expected a whole number of at least 1")
+        answer, is_interrupted = self._core._optimize(
+            problem._core, bool(maximize), fixed or {}, bool(by_position), int(top)
+        )
+        optimum = Optimum(**answer)
+        if is_interrupted:
+            raise Interrupted(optimum)
+        return optimum
+
+    def _problem(self, where: Any, constraints: Any, settings: Any) -> Problem:
+        """The problem of bounds, variables or data."""
+        bounds = where if isinstance(where, Mapping) else self.bounds_of(where)
+        variables = {name: _variable(name, bound) for name, bound in bounds.items()}
+        return Problem("model", variables, objective=_unused(variables), constraints=constraints, settings=settings)
+
+    def reach(
+        self,
+        x0: Mapping[str, Any],
+        where: Any,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        costs: Mapping[str, float] | None = None,
+        constraints: Mapping[str, str] | Sequence[str] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> ModelsOptimum:
+        """The feasible setting nearest to ``x0`` whose prediction is ``at_least`` or ``at_most`` a target, with proof.
+
+        The distance is the sum of each variable's change by its whole range, 1 for another level, times its ``costs``
+        (1 by default). ``where``, ``constraints``, ``fixed`` and ``settings`` as in :meth:`optimize`.
+
+        Raises :class:`InfeasibleError` with the best prediction that there is when none reaches the target: proved.
+        """
+        if (at_least is None) == (at_most is None):
+            raise RequestError("expected one of at_least and at_most")
+        if isinstance(where, Problem):
+            if constraints:
+                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
+            problem = where.with_settings(**settings) if settings else where
+        else:
+            problem = self._problem(where, constraints, settings)
+        model = (_unused(problem.names), self._core)
+        target = at_least if at_least is not None else float(at_most or 0)
+        answer, is_reached, is_interrupted = _leafgp._reach(
+            problem._core, model, record(x0), costs or {}, (at_least is not None, target), fixed or {}
+        )
+        optimum = ModelsOptimum(**answer)
+        if is_interrupted:
+            raise Interrupted(optimum)
+        if not is_reached:
+            raise InfeasibleError(f"no feasible setting reaches {target}; the best prediction is {optimum.value}")
+        return optimum
+
+    def __repr__(self) -> str:
+        return f"Ensemble({self.n_trees} trees, {self.n_leaves} leaves, features: {', '.join(self.names)})"
+
+
+def optimize_models(
+    models: Mapping[str, Ensemble],
+    problem: Problem,
+    objective: str,
+    *,
+    maximize: bool,
+    constraints: Mapping[str, str] | Sequence[str] = (),
+    fixed: Mapping[str, Any] | None = None,
+) -> ModelsOptimum:
+    """The best input of an expression over variables and several trained models, with proof.
+
+    ``models``: by the names that ``objective`` and ``constraints`` use, for instance ``"strength - 0.5 * cost"`` and
+    ``"purity >= 0.95"``. ``problem``: the variables, and constraints without models.
+
+    Raises :class:`ModelError`, :class:`InfeasibleError`, and after Ctrl-C :class:`Interrupted`.
+    """
+    if not all(isinstance(model, Ensemble) for model in models.values()):
+        raise RequestError("models: expected an Ensemble for each name")
+    named = constraints.items() if isinstance(constraints, Mapping) else [(text, text) for text in constraints]
+    answer, is_interrupted = _leafgp._optimize_models(
+        problem._core,
+        [(name, model._core) for name, model in models.items()],
+        objective,
+        bool(maximize),
+        list(named),
+        fixed or {},
+    )
+    optimum = ModelsOptimum(**answer)
+    if is_interrupted:
+        raise Interrupted(optimum)
+    return optimum
+
+
+def _of_another_kind(model: Any, expected: str) -> ModelError:
+    return ModelError(f"found a {type(model).__module__}.{type(model).__qualname__}; expected {expected}")
+
+
+def _known(row: Any) -> Any:
+    """A row without its missing values."""
+    if not isinstance(row, Mapping):
+        return row
+    return {name: value for name, value in row.items() if value is not None and value == value}
+
+
+def _text(value: Any) -> str:
+    """A cell as text: a whole number without decimals, as codes of categories are."""
+    if value is None or value != value:
+        return ""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value) if is_whole else value)
+
+
+def _variable(name: str, bound: Any) -> Variable:
+    if isinstance(bound, Variable):
+        return bound
+    if isinstance(bound, Iterable) and not isinstance(bound, str):
+        values = list(bound)
+        if len(values) == 2 and not any(isinstance(value, str) for value in values):
+            return Continuous(*values)
+        if values and all(isinstance(value, str) for value in values):
+            return Categorical(values)
+    raise RequestError(f"{name}: found {bound!r}; expected (lower, upper), a list of levels as text, or a variable")
+
+
+def _unused(names: Iterable[str]) -> str:
+    """A name for what is predicted."""
+    name = "prediction"
+    while name in names:
+        name += "_"
+    return name

@@ -1,0 +1,314 @@
+//! Trained ensembles of other libraries: predictions and proven optima.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use leafgp::engine::Context;
+use leafgp::problem::{Problem as Checked, ValueError, Variable};
+use leafgp_models::{
+    self as models, ArrayEnsemble, ArrayTree, Binding, Candidate, Column, FeatureKind, Goal, Link, Optimum,
+    ReadOptions, Space, variables_from_table,
+};
+use leafgp_solver::search::Status;
+use leafgp_solver::{Domain, LevelSet, Range, Region, SearchOptions};
+use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::problem::Problem;
+use crate::value::{from_json, point_to_json};
+use crate::watched::watched;
+
+/// A trained ensemble, exactly as its library predicts.
+#[pyclass(frozen, module = "leafgp")]
+#[derive(Debug)]
+pub(crate) struct Ensemble {
+    model: models::Ensemble,
+}
+
+impl Ensemble {
+    pub(crate) fn model(&self) -> &models::Ensemble {
+        &self.model
+    }
+}
+
+fn options(class: Option<usize>) -> ReadOptions {
+    class.map_or_else(ReadOptions::default, |class| ReadOptions::default().with_class(class))
+}
+
+/// A tree in arrays: left, right, feature, threshold, missing left, value.
+type Arrays = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>, Vec<bool>, Vec<f64>);
+
+#[pymethods]
+impl Ensemble {
+    /// Reads the content of a model file.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, class_index=None))]
+    fn _read(bytes: &[u8], class_index: Option<usize>) -> PyResult<Self> {
+        let model = models::Ensemble::read(bytes, &options(class_index)).map_err(Failure::from)?;
+        Ok(Self { model })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, class_index=None))]
+    fn _open(path: PathBuf, class_index: Option<usize>) -> PyResult<Self> {
+        let model = models::Ensemble::open(&path, &options(class_index));
+        let named = |error: models::ModelError| {
+            let (message, name) = (error.to_string(), path.display().to_string());
+            // Errors of the file itself name it already.
+            Failure::new(
+                "ModelError",
+                if message.contains(&name) { message } else { format!("{name}: {message}") },
+            )
+        };
+        Ok(Self { model: model.map_err(named)? })
+    }
+
+    /// Puts trees in arrays together; `link` is `identity`, `exp`, or the scale of a logistic function.
+    #[staticmethod]
+    fn _from_arrays(
+        features: Vec<String>,
+        trees: Vec<Arrays>,
+        base: f64,
+        weight: f64,
+        kinds: (bool, bool),
+        link: (String, f64),
+    ) -> PyResult<Self> {
+        let ((is_mean, is_single), (link, scale)) = (kinds, link);
+        let link = match link.as_str() {
+            "identity" => Link::Identity,
+            "exp" => Link::Exp,
+            "logistic" => Link::Logistic { scale },
+            _ => return Err(Failure::internal(format!("no link {link:?}")).into()),
+        };
+        let tree = |(left, right, feature, threshold, missing_left, value): Arrays| ArrayTree {
+            left,
+            right,
+            feature,
+            threshold,
+            missing_left,
+            value,
+        };
+        let trees = trees.into_iter().map(tree).collect();
+        let arrays = ArrayEnsemble { features, trees, base, weight, is_mean, is_single, link };
+        Ok(Self { model: models::Ensemble::from_arrays(&arrays).map_err(Failure::from)? })
+    }
+
+    /// The features: name, levels (of a category; `None` for a number, empty for a category known by its codes), range in the training data.
+    #[getter]
+    fn features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let feature = |feature: &models::Feature| {
+            let levels = match &feature.kind {
+                FeatureKind::Numeric => None,
+                FeatureKind::Categorical { labels } => Some(labels.clone().unwrap_or_default()),
+            };
+            json!({ "name": feature.name, "levels": levels, "range": feature.range })
+        };
+        from_json(py, &self.model.features().iter().map(feature).collect())
+    }
+
+    #[getter]
+    fn n_trees(&self) -> usize {
+        self.model.n_trees()
+    }
+
+    #[getter]
+    fn n_leaves(&self) -> usize {
+        self.model.n_leaves()
+    }
+
+    /// Predictions at the rows of an array, a column for each feature: a category as its code, NaN for a missing value.
+    fn _predict_array<'py>(
+        &self,
+        py: Python<'py>,
+        array: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let n = self.model.features().len();
+        if array.shape()[1] != n {
+            let names: Vec<&str> =
+                self.model.features().iter().map(|feature| feature.name.as_str()).collect();
+            let message = format!(
+                "the array has {} columns; expected {n}, one for each feature: {}",
+                array.shape()[1],
+                names.join(", ")
+            );
+            return Err(Failure::point(message).into());
+        }
+        let rows = array.as_array();
+        let predict = || {
+            let mut buffer = Vec::with_capacity(n);
+            let row = |row: numpy::ndarray::ArrayView1<'_, f64>| match row.as_slice() {
+                // Rows that lie in memory one number after the other are read where they are.
+                Some(row) => self.model.predict(row),
+                None => {
+                    buffer.clear();
+                    buffer.extend(row.iter());
+                    self.model.predict(&buffer)
+                }
+            };
+            rows.rows().into_iter().map(row).collect::<Vec<f64>>()
+        };
+        let predictions = watched(py, |_, _| Ok(predict()))?.result;
+        Ok(PyArray1::from_vec(py, predictions))
+    }
+
+    /// Predictions at points `{name: value}`; a feature that is not there or `None` is missing.
+    fn _predict_points(&self, points: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<f64>> {
+        let point = |(i, point): (usize, &Bound<'_, PyAny>)| {
+            let point = point_to_json(point)?;
+            let wrong = |message: String| Failure::point(format!("row {}: {message}", i + 1));
+            let value = |feature: &models::Feature| match point.get(&feature.name) {
+                None => Ok(f64::NAN),
+                Some(value) if feature.is_categorical() => {
+                    let label = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let code = feature.code(&label);
+                    code.map(|code| code as f64).ok_or_else(|| {
+                        wrong(format!("{:?}: the model has no category {label:?}", feature.name))
+                    })
+                }
+                Some(value) => value
+                    .as_f64()
+                    .or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))))
+                    .ok_or_else(|| wrong(format!("{:?} is {value}; expected a number", feature.name))),
+            };
+            let x: Vec<f64> = self.model.features().iter().map(value).collect::<Result<_, Failure>>()?;
+            Ok(self.model.predict(&x))
+        };
+        points.iter().enumerate().map(point).collect()
+    }
+
+    /// What columns of text span, by feature: `[lower, upper]`, or the levels that occur in the order of their codes.
+    fn _bounds<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<(String, Vec<String>)>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let cells: Vec<Vec<&str>> =
+            columns.iter().map(|(_, cells)| cells.iter().map(String::as_str).collect()).collect();
+        let columns: Vec<Column<'_>> =
+            columns.iter().zip(&cells).map(|((name, _), cells)| Column { name, cells }).collect();
+        let variables = variables_from_table(&self.model, &columns).map_err(Failure::from)?;
+        let bounds = variables.into_iter().map(|variable| {
+            let (lower, upper) = variable.domain.bounds();
+            let is_category = variable.domain.is_categorical();
+            (variable.name, if is_category { json!(variable.level_names) } else { json!([lower, upper]) })
+        });
+        from_json(py, &Value::Object(bounds.collect()))
+    }
+
+    /// The answer of `leafgp optimize --problem`, and whether Ctrl-C came.
+    fn _optimize<'py>(
+        &self,
+        py: Python<'py>,
+        problem: &Problem,
+        maximize: bool,
+        fixed: &Bound<'py, PyAny>,
+        by_position: bool,
+        top: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, bool)> {
+        let problem = problem.checked();
+        let variables: Vec<_> = problem.variables().iter().map(Variable::in_expressions).collect();
+        let binding = if by_position {
+            Binding::by_position(&self.model, &variables)
+        } else {
+            Binding::by_name(&self.model, &variables)
+        };
+        let binding = binding.map_err(Failure::from)?;
+        let domains = problem.domains();
+        let mut excluded = Vec::new();
+        for (name, value) in point_to_json(fixed)? {
+            excluded.extend(others(problem, &domains, &name, &value)?);
+        }
+        let goal = if maximize { Goal::Maximize } else { Goal::Minimize };
+        let optimum = watched(py, |context, _| {
+            let mut space = Space::new(&domains, &binding).excluding(&excluded);
+            if !problem.constraints().is_empty() {
+                space = space.with_constraints(problem.constraints());
+            }
+            Ok(self.model.optimize(&space, goal, &search_options(problem, context, top))?)
+        })?;
+        let found = &optimum.result;
+        if found.status == Status::Infeasible {
+            return Err(Failure::new("InfeasibleError", "the constraints leave no feasible point").into());
+        }
+        Ok((from_json(py, &optimum_to_json(problem, found))?, optimum.is_interrupted))
+    }
+}
+
+/// The search as the problem's settings have it.
+pub(crate) fn search_options(problem: &Checked, context: &Context, top: usize) -> SearchOptions {
+    let settings = problem.settings();
+    let mut options = SearchOptions::default();
+    options.gap = settings.solver.gap;
+    options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
+    options.node_limit = settings.solver.node_limit;
+    options.threads = settings.solver.thread_count();
+    options.seed = settings.seed;
+    options.interrupt.clone_from(&context.interrupt);
+    options.k_best = top.max(1);
+    options
+}
+
+/// The boxes that a fixed value leaves out: all other values of that variable.
+pub(crate) fn others(
+    problem: &Checked,
+    domains: &[Domain],
+    name: &str,
+    value: &Value,
+) -> Result<Vec<Region>, Failure> {
+    let Some(index) = problem.index_of(name) else {
+        let names: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
+        return Err(Failure::request(format!(
+            "there is no variable {name:?}; expected one of {}",
+            names.join(", ")
+        )));
+    };
+    let variable = &problem.variables()[index];
+    let refuse = |error: ValueError| Failure::request(format!("{name} cannot be fixed: {error}"));
+    let value = variable.from_json(value).map_err(refuse)?;
+    variable.check_offered(value).map_err(refuse)?;
+    let without = |range: Range| {
+        let mut region = Region::full(domains);
+        region.0[index] = range;
+        region
+    };
+    if let Some(levels) = domains[index].levels() {
+        let others = LevelSet::from_indices(levels, (0..levels).filter(|&level| level as f64 != value));
+        return Ok(if levels > 1 { vec![without(Range::Levels(others))] } else { Vec::new() });
+    }
+    let (lower, upper) = domains[index].bounds();
+    let below = (value > lower).then(|| without(Range::Interval { lower, upper: value.next_down() }));
+    let above = (value < upper).then(|| without(Range::Interval { lower: value.next_up(), upper }));
+    Ok(below.into_iter().chain(above).collect())
+}
+
+fn candidate_to_json(problem: &Checked, candidate: &Candidate) -> Value {
+    let range = |(variable, range): (&Variable, &Range)| {
+        let value = match range {
+            Range::Interval { lower, upper } => json!([lower, upper]),
+            Range::Levels(levels) => levels.iter().map(|level| variable.to_json(level as f64)).collect(),
+        };
+        (variable.name.clone(), value)
+    };
+    let cell: Map<String, Value> = problem.variables().iter().zip(&candidate.cell.0).map(range).collect();
+    json!({ "point": problem.point_to_json(&candidate.point), "value": candidate.value, "cell": cell })
+}
+
+fn optimum_to_json(problem: &Checked, optimum: &Optimum) -> Value {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let best = optimum.best.as_ref().map(|best| candidate_to_json(problem, best));
+    let field = |key: &str| best.as_ref().map_or(Value::Null, |best| best[key].clone());
+    json!({
+        "status": optimum.status.as_str(),
+        "stop_reason": optimum.stop_reason.as_str(),
+        "point": field("point"),
+        "value": field("value"),
+        "cell": field("cell"),
+        "bound": finite(optimum.bound),
+        "gap": finite(optimum.gap),
+        "others": optimum.others.iter().map(|c| candidate_to_json(problem, c)).collect::<Vec<_>>(),
+        "nodes": optimum.nodes,
+        "seconds": optimum.seconds,
+    })
+}
