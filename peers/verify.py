@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second verifier of leafgp's proofs, written from docs/certificate-format.md alone; Python's standard library, no code of the first.
+"""A second verifier of leafgp's proofs (docs/certificate-format.md); Python's standard library, no code of the first.
 
     leafgp solve instance.json --certificate proof
     leafgp verify instance.json proof --statement statement
