@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leafgp::history::{History, HistoryFile, Outcome};
-use leafgp::problem::{Goal, Problem};
+use leafgp::problem::{Goal, Problem, Variable};
 
 fn problem(variables: &str) -> Problem {
     let text = format!("[objective]\nname = \"Härte\"\ngoal = \"maximize\"\n[variables]\n{variables}");
