@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// Each instance with its exact optimum, to the nearest f64.
 fn cases() -> Vec<(Instance, f64)> {
-    let text = std::fs::read_to_string(root().join("tests/golden/tiny-noise.json")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/golden/exact/tiny-noise.json")).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
     let case = |case: &Value| {
         let optimum = case["optimum"].as_str().unwrap().parse().unwrap();

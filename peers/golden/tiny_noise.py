@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Acquisition problems with very little noise, and their optima in exact arithmetic: writes tests/golden/tiny-noise.json.
+"""Acquisition problems with very little noise, and their optima in exact arithmetic: writes tests/golden/exact/tiny-noise.json.
 
 Spaces of at most 64 points, so each point is looked at: mean and variance as fractions, the root of the variance to 60 digits. Python's standard library alone.
-    python3 peers/golden/tiny_noise.py > tests/golden/tiny-noise.json
+    python3 peers/golden/tiny_noise.py > tests/golden/exact/tiny-noise.json
 """
 
 import json

@@ -85,7 +85,9 @@ pub(super) fn parse(source: &Source) -> Result<Problem, ProblemError> {
 pub(super) fn parse_modelled(source: Source) -> Result<Option<Modelled>, ProblemError> {
     let mut draft = read(&source)?;
     let Some(ModelsTable { section, entries, spans, objective }) = draft.models.take() else {
-        return Ok(None);
+        // The models may be among the mistakes.
+        draft.mistakes.append(draft.needed);
+        return if draft.mistakes.is_empty() { Ok(None) } else { draft.mistakes.none_in(None) };
     };
     let refusal = match (&objective, draft.builder.objective.goal) {
         (None, _) => {

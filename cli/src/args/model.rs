@@ -49,7 +49,7 @@ pub(crate) struct GoalArgs {
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "Examples: leafgp optimize strength.txt --data concrete.csv --maximize --fix age=28\n          \
-              leafgp optimize recipe.toml      several models, by the [models] of the problem file"
+              leafgp optimize recipe.toml"
 )]
 pub(crate) struct OptimizeArgs {
     /// The model; or a problem file with [models].

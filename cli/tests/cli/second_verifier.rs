@@ -47,7 +47,7 @@ fn with_instances(mut test: impl FnMut(&Folder, &Path)) {
     files.extend(json_files(&golden.join("constrained")));
     assert_eq!(files.len(), 7);
     let folder = Folder::new();
-    let text = std::fs::read_to_string(root().join("tests/golden/tiny-noise.json")).unwrap();
+    let text = std::fs::read_to_string(root().join("tests/golden/exact/tiny-noise.json")).unwrap();
     let cases: serde_json::Value = serde_json::from_str(&text).unwrap();
     folder.write("tiny.json", cases[2]["instance"].to_string());
     files.push(folder.path("tiny.json"));
