@@ -502,6 +502,25 @@ mod tests {
         if below.is_empty() { vec![(name.to_owned(), command.clone())] } else { below }
     }
 
+    /// The words of a line as a shell makes them, up to where its output goes.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for c in line.chars() {
+            match (quote, c) {
+                (Some(open), _) if c == open => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    word.get_or_insert_default();
+                }
+                (None, '>') => break,
+                (None, ' ') => words.extend(word.take()),
+                _ => word.get_or_insert_default().push(c),
+            }
+        }
+        words.extend(word);
+        words
+    }
+
     #[test]
     fn every_help_has_an_example_of_its_command_that_can_be_typed() {
         let all = commands(&Arguments::command(), "leafgp");
@@ -515,9 +534,7 @@ mod tests {
             assert!(!examples.is_empty(), "{name} has no example");
             for example in examples {
                 assert!(example.starts_with(&name), "{name}: {example}");
-                let words =
-                    example.split(" > ").next().unwrap_or_default().replace("'stirrer stuck'", "stuck");
-                let parsed = Arguments::try_parse_from(words.split_whitespace());
+                let parsed = Arguments::try_parse_from(words(example));
                 assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
             }
         }
