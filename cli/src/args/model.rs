@@ -107,6 +107,7 @@ pub(crate) struct ReachArgs {
 
 /// `leafgp verify`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: leafgp verify instance.json instance.proof")]
 pub(crate) struct VerifyArgs {
     /// The acquisition problem (JSON); or a trained model, with the options that `optimize` had.
     #[arg(value_name = "INSTANCE.json")]
