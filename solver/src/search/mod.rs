@@ -48,6 +48,7 @@ mod model;
 mod multipliers;
 mod node;
 mod options;
+mod pieces;
 mod pool;
 mod relax;
 mod report;

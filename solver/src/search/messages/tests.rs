@@ -3,7 +3,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Messages, bound_segments, charge, exchange};
+use super::{Messages, bound_segments, charge};
 use crate::search::blocks::Blocks;
 use crate::search::cell_set::{cells_in, holds};
 use crate::search::filter::{Changed, Filter};
@@ -13,6 +13,7 @@ use crate::search::links::{LinkedFeature, Links};
 use crate::search::model::Model;
 use crate::search::multipliers::Multipliers;
 use crate::search::node::Node;
+use crate::search::pieces;
 use crate::search::small::Small;
 
 const ROUNDING: f64 = 1e-12;
@@ -77,6 +78,14 @@ fn paid(
     paid
 }
 
+fn exchange(links: &Links, linked: &LinkedFeature, messages: &mut Messages) {
+    if linked.by_piece() {
+        pieces::exchange(links, linked, messages);
+    } else {
+        super::exchange(links, linked, messages);
+    }
+}
+
 fn close(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= ROUNDING * (1.0 + a.abs())
 }
@@ -109,9 +118,9 @@ fn an_exchange_reaches_the_best_bound_that_its_variable_allows() {
                 exchanges += 1;
                 gained += usize::from(after > before + 1e-6);
 
-                // The messages of a segment cancel out, and a second exchange has nothing to do.
+                // The messages of a segment cancel out, and a second exchange has nothing to do. Rows by piece hold the best messages of each piece only.
                 let stride = messages.table.len() / tied.len();
-                for segment in 0..linked.n_segments() {
+                for segment in (0..linked.n_segments()).filter(|_| !linked.by_piece()) {
                     let sum: f64 = messages.table.chunks_exact(stride).map(|row| row[segment]).sum();
                     assert!(sum.abs() <= ROUNDING, "messages sum to {sum}");
                 }
@@ -204,4 +213,34 @@ fn a_node_gets_back_the_messages_that_it_kept() {
         let single = messages.values.iter().map(|&value| f64::from(value as f32));
         assert!(values.iter().zip(single).all(|(&a, b)| a == b));
     });
+}
+
+#[test]
+fn rows_by_piece_are_rows_by_segment() {
+    let mut compared = 0;
+    for_each_node(|model, node, links, mut messages, rng| {
+        let mut model = Model::new(model.problem).unwrap();
+        if !model.by_piece {
+            return;
+        }
+        model.by_piece = false;
+        let mut dense_links = Links::default();
+        dense_links.build(&model, &node.cells, &node.blocks);
+        let mut dense = Messages { reduced: messages.reduced.clone(), ..Messages::default() };
+        dense.clear(&dense_links);
+        for _ in 0..rng.random_range(0..4) {
+            messages.sweep(Kernels::new(), links);
+            dense.sweep(Kernels::new(), &dense_links);
+        }
+        let bound = messages.sum_of_minima(&node.blocks);
+        assert!(close(bound, dense.sum_of_minima(&node.blocks)));
+        bound_segments(Kernels::new(), links, bound, &mut messages);
+        bound_segments(Kernels::new(), &dense_links, bound, &mut dense);
+        let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| close(a, b));
+        assert!(same(messages.values.as_slice(), dense.values.as_slice()));
+        assert!(same(messages.reduced.as_slice(), dense.reduced.as_slice()));
+        assert!(same(messages.segment_bound.as_slice(), dense.segment_bound.as_slice()));
+        compared += links.features.iter().filter(|linked| linked.by_piece()).count();
+    });
+    assert!(compared > 200, "{compared} variables");
 }
