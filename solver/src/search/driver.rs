@@ -15,6 +15,7 @@ use super::error::SearchError;
 use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::Model;
+use super::moves::{Moves, Reach};
 use super::node::OpenNode;
 use super::options::SearchOptions;
 use super::pool::{Found, Pool, Undecided};
@@ -34,6 +35,13 @@ const WHOLE_BYTES: usize = 128 << 20;
 const SUBTREES: usize = 16;
 /// Local searches from random cells, beside those from the start points.
 const RANDOM_STARTS: usize = 20;
+/// Chains of moves of two variables for a sum of trees that is open after so many nodes: `(nodes, chains)`. After the last of them, one of moves of three
+/// from the best point.
+const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
+/// Kicks of each chain.
+const KICKS: usize = 3;
+/// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
+const MOVE_STREAM: u64 = u64::MAX / 2;
 /// Start points used at most, best first.
 const MAX_START_POINTS: usize = 10;
 
@@ -218,9 +226,34 @@ impl Search<'_> {
         self.announce();
     }
 
+    /// Chains of exact moves: the first from the best point, the others from random cells.
+    fn moves(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>, stage: usize) {
+        let model = context.model;
+        let chain = |k: usize, start: Option<&Found>, effort: (usize, Reach)| {
+            let mut rng = context.rng(MOVE_STREAM - (stage * 1000 + k) as u64);
+            let start = match start {
+                Some(best) => cells_of(model, &best.x),
+                None => random_cells(model, &mut rng),
+            };
+            Moves::default().chain(model, context.neighbours, start, effort, &context.limits(), &mut rng)
+        };
+        let (_, chains) = MOVES[stage];
+        let best = self.pool.found.first();
+        let run = |(k, ()): (usize, ())| chain(k, best.filter(|_| k == 0), (KICKS, Reach::Pairs));
+        let mut found = each_of(threads, vec![(); chains], run);
+        if stage + 1 == MOVES.len() {
+            found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
+            found.push(chain(chains, self.pool.found.first(), (0, Reach::Triples)));
+        }
+        found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
+        self.announce();
+    }
+
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
     fn rounds(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> StopReason {
         let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+        let moves_fit = self.options.local_search && Moves::fit(context.model);
+        let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
             let cutoff = self.cutoff();
             let mut batch = Vec::with_capacity(SUBTREES);
@@ -249,6 +282,9 @@ impl Search<'_> {
                 } else {
                     StopReason::TimeLimit
                 };
+            }
+            if let Some(stage) = stages.next_if(|&stage| self.nodes >= MOVES[stage].0) {
+                self.moves(context, threads, stage);
             }
             let (nodes, pool) = (self.nodes, &self.pool);
             let budget = match batch.len() {

@@ -45,6 +45,7 @@ mod links;
 mod local;
 mod messages;
 mod model;
+mod moves;
 mod multipliers;
 mod node;
 mod options;

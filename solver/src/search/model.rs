@@ -149,6 +149,11 @@ impl<'a> Model<'a> {
         self.tree_items.len() > self.trees.len()
     }
 
+    /// True when not every cell holds an allowed point.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.problem.constraints.is_some() || self.has_exclusions() || !self.limits.is_empty()
+    }
+
     /// Length of the items' vectors, padded; 0 without a deviation.
     #[inline(always)]
     pub(crate) fn stride(&self) -> usize {
