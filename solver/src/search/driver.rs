@@ -1,5 +1,7 @@
 //! The whole search: start heuristics, rounds of subtrees, report.
 
+mod ladder;
+
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
@@ -23,6 +25,7 @@ use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
 use crate::objective::relative_gap;
 use crate::problem::Problem;
+use ladder::Ladder;
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 50;
@@ -84,6 +87,9 @@ struct Search<'a> {
     most_whole_bytes: usize,
     numbers: u64,
     nodes: u64,
+    /// False for the rungs of a ladder themselves.
+    has_ladder: bool,
+    ladder: Ladder,
 }
 
 /// Runs the search on a checked problem.
@@ -98,18 +104,9 @@ fn run_within(
     most_whole_bytes: usize,
 ) -> Result<Report, SearchError> {
     let started = Instant::now();
-    let mut search = Search {
-        problem,
-        options,
-        started,
-        pool: Pool::new(options.k_best),
-        undecided: Undecided::default(),
-        queue: BinaryHeap::new(),
-        whole_bytes: 0,
-        most_whole_bytes,
-        numbers: 0,
-        nodes: 0,
-    };
+    let mut search = Search::new(problem, options, most_whole_bytes);
+    search.started = started;
+    search.has_ladder = true;
     let Some(model) = Model::new(problem) else {
         return Ok(search.report(StopReason::Exhausted));
     };
@@ -159,7 +156,24 @@ fn each_of<T: Send, R: Send>(
     }
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(problem: &'a Problem<'a>, options: &'a SearchOptions, most_whole_bytes: usize) -> Self {
+        Self {
+            problem,
+            options,
+            started: Instant::now(),
+            pool: Pool::new(options.k_best),
+            undecided: Undecided::default(),
+            queue: BinaryHeap::new(),
+            whole_bytes: 0,
+            most_whole_bytes,
+            numbers: 0,
+            nodes: 0,
+            has_ladder: false,
+            ladder: Ladder::default(),
+        }
+    }
+
     fn push(&mut self, node: OpenNode) {
         let bytes = node.bytes();
         let whole = self.whole_bytes + bytes <= self.most_whole_bytes;
@@ -255,6 +269,9 @@ impl Search<'_> {
         let moves_fit = self.options.local_search && Moves::fit(context.model);
         let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
+            if self.climb(context, threads) {
+                self.clear();
+            }
             let cutoff = self.cutoff();
             let mut batch = Vec::with_capacity(SUBTREES);
             while batch.len() < SUBTREES {
@@ -272,7 +289,8 @@ impl Search<'_> {
                     StopReason::Gap
                 };
             }
-            let limit_reached = self.options.node_limit.is_some_and(|limit| self.nodes >= limit);
+            let limit_reached =
+                self.options.node_limit.is_some_and(|limit| self.nodes + self.ladder.nodes >= limit);
             if limit_reached || context.must_stop() {
                 batch.into_iter().for_each(|node| self.push(node));
                 return if self.options.interrupted() {
@@ -317,7 +335,7 @@ impl Search<'_> {
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
         let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
-        open.min(self.cutoff()).min(self.undecided.bound)
+        open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound)
     }
 
     fn best_bound(&self) -> f64 {
@@ -333,7 +351,7 @@ impl Search<'_> {
                 objective,
                 best_bound,
                 gap: objective.map_or(f64::INFINITY, |o| relative_gap(o, best_bound)),
-                nodes: self.nodes,
+                nodes: self.nodes + self.ladder.nodes,
                 open: self.queue.len(),
                 seconds: self.started.elapsed().as_secs_f64(),
             });
@@ -350,8 +368,11 @@ impl Search<'_> {
         }
     }
 
-    fn report(self, stop_reason: StopReason) -> Report {
+    fn report(mut self, stop_reason: StopReason) -> Report {
         let options = self.options;
+        for found in std::mem::take(&mut self.ladder.found) {
+            self.pool.insert(&found);
+        }
         let remaining_bound = self.remaining_bound();
         let best_bound = self.best_bound();
         let mut listed = self.pool.found.iter().map(|found| self.incumbent(found));
@@ -381,7 +402,7 @@ impl Search<'_> {
             best_bound,
             remaining_bound,
             gap,
-            nodes: self.nodes,
+            nodes: self.nodes + self.ladder.nodes,
             undecided_cells: self.undecided.count,
             seconds: self.started.elapsed().as_secs_f64(),
             threads: options.threads,
