@@ -21,6 +21,9 @@ const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
 /// Share of the time left that a rung may be expected to take.
 const SHARE: f64 = 0.8;
 
+/// Rungs from which on the times are believed.
+const TRUSTED: usize = 3;
+
 /// A value that was proved, and the time it took.
 #[derive(Clone, Copy, Debug)]
 struct Rung {
@@ -39,7 +42,7 @@ pub(super) struct Ladder {
     pub(super) found: Vec<Found>,
     rungs: Vec<Rung>,
     spent: Duration,
-    /// By how much the estimates have turned out too low.
+    /// By how much estimates of the whole proof are taken to be too low: the times grow faster than exponentially towards the optimum.
     correction: f64,
 }
 
@@ -51,7 +54,7 @@ impl Default for Ladder {
             found: Vec::new(),
             rungs: Vec::new(),
             spent: Duration::ZERO,
-            correction: 1.0,
+            correction: 2.0,
         }
     }
 }
@@ -67,18 +70,19 @@ impl Ladder {
             // Nothing is known yet: twice the time for each rung.
             _ => std::f64::consts::LN_2 / ((1.0 - STEPS[0]) * gap),
         };
-        self.correction * last.seconds * (rate * (bound - last.bound)).exp()
+        last.seconds * (rate * (bound - last.bound)).exp()
     }
 
     /// The value to prove next, below the goal of the whole search, instead of going on with that; `proved` is the bound so far. `spent` and `left` are
     /// the seconds that the search itself has taken and that are left for all.
     fn next(&mut self, proved: f64, goal: f64, spent: f64, left: f64) -> Option<f64> {
         let gap = goal - proved;
-        if !self.rungs.is_empty() {
-            while self.estimate(goal, gap) < spent {
+        if self.rungs.len() >= TRUSTED {
+            let whole = self.estimate(goal, gap);
+            while self.correction * whole < spent {
                 self.correction *= 2.0;
             }
-            if self.estimate(goal, gap) - spent <= left {
+            if self.correction * whole - spent <= left {
                 return None;
             }
         }
@@ -143,23 +147,81 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::{Ladder, Rung};
+    use crate::search::driver::{Search, trivial_bound};
+    use crate::search::local::Neighbours;
+    use crate::search::model::Model;
+    use crate::search::node::OpenNode;
+    use crate::search::options::SearchOptions;
+    use crate::search::report::StopReason;
+    use crate::search::small::{Small, allowed_points, best_in};
+    use crate::search::subtree::Context;
 
     #[test]
     fn rungs_are_left_for_the_search_when_that_is_expected_to_end_in_time() {
         let mut ladder = Ladder::default();
         // Nothing is known: the first rung takes three tenths of the gap.
         assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), Some(-7.0));
+        ladder.rungs.push(Rung { bound: -8.0, seconds: 0.5 });
         ladder.rungs.push(Rung { bound: -7.0, seconds: 1.0 });
         ladder.rungs.push(Rung { bound: -5.0, seconds: 2.0 });
-        // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, of which 4 are spent.
-        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 7.4), None);
-        let rung = ladder.next(-5.0, 0.0, 4.0, 7.2).unwrap();
-        assert!((rung + 3.5).abs() < 1e-12);
+        // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, taken twice, of which 4 are spent.
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.7), None);
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.5), Some(-3.5));
         // It takes 3.36 seconds, the shorter steps 2.83 and 2.38, of which only the last is below four fifths of 3.1.
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 3.1), Some(-4.5));
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 2.0), None);
-        // The search has taken longer than estimated.
-        assert!(ladder.next(-5.0, 0.0, 12.0, 7.4).is_some());
+        // The search has taken longer than estimated: the estimate doubles.
+        assert_eq!(ladder.next(-5.0, 0.0, 23.0, 22.0), Some(-3.5));
+        assert_eq!(ladder.next(-5.0, 0.0, 23.0, 23.0), None);
+    }
+
+    #[test]
+    fn rungs_prove_bounds_of_every_point_and_leave_the_search_its_answer() {
+        let (mut climbed, mut between) = (0, 0);
+        for seed in 0..400 {
+            let small = Small::random(seed);
+            let problem = small.problem();
+            let Some(model) = Model::new(&problem) else { continue };
+            let points = allowed_points(&model);
+            if !model.by_piece || points.is_empty() {
+                continue;
+            }
+            let optimum = best_in(&model, &points, &model.cells.full());
+            // A point to start from that is rarely the best, as after an eighth of a long time limit.
+            let start = points.iter().max_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
+            let options = SearchOptions {
+                gap: 0.0,
+                local_search: false,
+                start_points: vec![start.x.clone()],
+                time_limit: Some(Duration::from_secs(4_000)),
+                ..SearchOptions::default()
+            };
+            let neighbours = Neighbours::new(&model);
+            let context =
+                Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
+            let mut search = Search::new(&problem, &options, usize::MAX);
+            search.has_ladder = true;
+            search.started = Instant::now().checked_sub(Duration::from_secs(1_000)).unwrap();
+            search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+            search.start(&context, None);
+            let settled = search.climb(&context, None);
+            let proved = search.ladder.bound;
+            assert!(proved <= optimum + 1e-12, "seed {seed}: {proved} above {optimum}");
+            assert!(!settled || proved >= optimum - 1e-9, "seed {seed}: {proved} below {optimum}");
+            climbed += search.ladder.rungs.len();
+            between += usize::from(proved > f64::NEG_INFINITY && proved < optimum - 1e-6);
+            if settled {
+                search.clear();
+            }
+            search.rounds(&context, None);
+            let report = search.report(StopReason::Gap);
+            let found = report.incumbent.unwrap().objective;
+            assert!((found - optimum).abs() <= 2e-9, "seed {seed}: {found} instead of {optimum}");
+            assert!(report.best_bound <= optimum + 1e-12);
+        }
+        assert!(climbed > 100 && between > 20, "{climbed} rungs, {between} bounds short of the optimum");
     }
 }
