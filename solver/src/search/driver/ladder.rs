@@ -19,7 +19,7 @@ const START: f64 = 0.125;
 /// What each rung leaves of the gap; the later ones are tried where the first would take too long.
 const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
 /// Share of the time left that a rung may be expected to take.
-const SHARE: f64 = 0.8;
+const SHARE: f64 = 0.5;
 
 /// Rungs from which on the times are believed.
 const TRUSTED: usize = 3;
@@ -170,8 +170,8 @@ mod tests {
         // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, taken twice, of which 4 are spent.
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.7), None);
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.5), Some(-3.5));
-        // It takes 3.36 seconds, the shorter steps 2.83 and 2.38, of which only the last is below four fifths of 3.1.
-        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 3.1), Some(-4.5));
+        // It takes 3.36 seconds, the shorter steps 2.83 and 2.38, of which only the last is below half of 4.9.
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 4.9), Some(-4.5));
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 2.0), None);
         // The search has taken longer than estimated: the estimate doubles.
         assert_eq!(ladder.next(-5.0, 0.0, 23.0, 22.0), Some(-3.5));
