@@ -41,6 +41,7 @@ mod item_rows;
 mod items;
 mod kernels;
 mod learned;
+mod line;
 mod links;
 mod local;
 mod messages;
