@@ -73,8 +73,8 @@ struct LeafFile {
 }
 
 const FORMAT: &str = "leafgp gradient-boosted trees";
-/// Features, and levels of all splits together, up to which a file is read: a short one must not ask for much memory (80 MB of importances, 256 MiB of sets).
-const MAX_FEATURES: usize = 10_000_000;
+/// Features, and levels of all splits together, up to which a file is read: a short one must not ask for much memory (16 MB of importances, 256 MiB of sets).
+const MAX_FEATURES: usize = 2_000_000;
 const MAX_LEVELS: usize = 1 << 31;
 
 impl Ensemble {
@@ -257,7 +257,7 @@ mod tests {
             ("\"n_features\":2", "\"extra\":0,\"n_features\":2", "unknown field"),
             ("\"left\":{\"split\":1}", "\"left\":{\"split\":0}", "missing or used before"),
             ("\"trees\":[", "\"trees\":[{},", "missing field"),
-            ("\"n_features\":2", "\"n_features\":9007199254740993", "at most 10000000"),
+            ("\"n_features\":2", "\"n_features\":9007199254740993", "at most 2000000"),
             ("\"levels\":3", "\"levels\":9007199254740993", "the levels of its splits"),
         ];
         for (from, to, expected) in cases {
