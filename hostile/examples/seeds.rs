@@ -20,9 +20,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn seeds() -> Result<Vec<(PathBuf, Vec<u8>)>, Box<dyn std::error::Error>> {
+/// Path within the corpus, and content.
+type Seed = (PathBuf, Vec<u8>);
+
+fn seeds() -> Result<Vec<Seed>, Box<dyn std::error::Error>> {
     let proofs = leafgp_hostile::true_proofs().into_iter().enumerate();
-    let mut seeds: Vec<(PathBuf, Vec<u8>)> =
+    let mut seeds: Vec<Seed> =
         proofs.map(|(i, proof)| (format!("certificate/proof{i}").into(), proof)).collect();
     for file in ["small.certificate", "infeasible.certificate"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../solver/tests/golden").join(file);

@@ -56,9 +56,10 @@ fn change(value: &mut Value, left: &mut usize, how: usize) -> bool {
 }
 
 fn change_here(value: &mut Value, how: usize) {
+    let is_kept = !how.is_multiple_of(4);
     let odd = || serde_json::from_str(ODD[how / 4 % ODD.len()]).unwrap_or(Value::Null);
     match value {
-        Value::Array(list) if !list.is_empty() && how % 4 != 0 => {
+        Value::Array(list) if !list.is_empty() && is_kept => {
             let at = how / 4 % list.len();
             match how % 4 {
                 1 => drop(list.remove(at)),
@@ -66,7 +67,7 @@ fn change_here(value: &mut Value, how: usize) {
                 _ => list.swap(at, 0),
             }
         }
-        Value::Object(map) if !map.is_empty() && how % 4 != 0 => {
+        Value::Object(map) if !map.is_empty() && is_kept => {
             let key = map.keys().nth(how / 4 % map.len()).cloned().unwrap_or_default();
             match how % 4 {
                 1 => drop(map.shift_remove(&key)),
@@ -75,7 +76,8 @@ fn change_here(value: &mut Value, how: usize) {
             }
         }
         Value::Number(number) if how % 4 == 1 => {
-            let nearby = number.as_f64().unwrap_or(0.0) + if how / 4 % 2 == 0 { 1.0 } else { -0.5 };
+            let nearby =
+                number.as_f64().unwrap_or(0.0) + if (how / 4).is_multiple_of(2) { 1.0 } else { -0.5 };
             *value = if nearby.fract() == 0.0 && nearby.abs() < 9e15 {
                 Value::from(nearby as i64)
             } else {

@@ -65,7 +65,7 @@ fn used(model: &Ensemble) {
             };
             let point: Vec<f64> = domains.iter().enumerate().map(coordinate).collect();
             let raw = sign(goal) * model.raw(&binding.features_of(&point));
-            assert!(!(raw + slack < best_bound), "{point:?} has {raw}, below the bound {best_bound}");
+            assert!(raw + slack >= best_bound, "{point:?} has {raw}, below the bound {best_bound}");
         }
     }
 }

@@ -49,7 +49,7 @@ impl Ensemble {
             Arithmetic::Double | Arithmetic::DoubleFromBase => f64::MAX,
             _ => f64::from(f32::MAX),
         };
-        if !(size <= 0.5 * largest) {
+        if size > 0.5 * largest {
             let problem = format!("are up to {size:e} in sum, which the library's numbers do not hold");
             return Err(ModelError::format("the leaves", problem));
         }
