@@ -271,3 +271,87 @@ fn a_point_is_read_from_json_whole_or_not_at_all() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+/// Every setting below `[settings]`, with a value that is not its default.
+fn other_values() -> Vec<(String, String)> {
+    fn walk(path: &str, value: &serde_json::Value, found: &mut Vec<(String, String)>) {
+        use serde_json::Value;
+        let other = match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    walk(&format!("{path}.{name}"), value, found);
+                }
+                return;
+            }
+            Value::Bool(truth) => (!truth).to_string(),
+            Value::Number(number) if number.is_f64() => (number.as_f64().unwrap() * 0.5 + 0.01).to_string(),
+            Value::Number(number) => (number.as_i64().unwrap() + 2).to_string(),
+            Value::Null => "1".to_owned(),
+            Value::String(word) => {
+                let others = match path {
+                    ".point" => ["\"away\"", "\"random\""],
+                    ".smooth.kernel" => ["\"joint\"", "\"additive_and_joint\""],
+                    ".preset" => return,
+                    _ => panic!("{path}: {word} is a word that this test does not know"),
+                };
+                others.into_iter().find(|other| other.trim_matches('"') != word).unwrap().to_owned()
+            }
+            Value::Array(_) => panic!("{path}: a list that this test does not know"),
+        };
+        found.push((path.trim_start_matches('.').to_owned(), other));
+    }
+    let mut found = Vec::new();
+    walk("", &serde_json::to_value(leafgp::problem::Settings::default()).unwrap(), &mut found);
+    found
+}
+
+#[test]
+fn each_setting_that_decides_nothing_with_its_preset_is_told_and_no_other_is() {
+    let others = other_values();
+    assert!(others.len() > 20, "{others:?}");
+    let mut told = Vec::new();
+    for (word, preset) in leafgp::problem::Preset::WORDS {
+        for (name, value) in &others {
+            let text = format!(
+                "objective = {{ name = 'y', goal = 'minimize' }}\n\
+                 variables = {{ x = {{ type = 'continuous', bounds = [0, 1] }}, z = {{ type = 'continuous', bounds = [0, 1] }} }}\n\
+                 [settings]\npreset = '{word}'\n{name} = {value}\n"
+            );
+            let problem = match Problem::from_text(Path::new("p.toml"), &text) {
+                Ok(problem) => problem,
+                Err(error) => panic!("{name} = {value}: {error}"),
+            };
+            let is_idle = match preset {
+                leafgp::problem::Preset::Paper => name.starts_with("smooth."),
+                _ => name == "point",
+            };
+            let warnings = problem.warnings();
+            assert_eq!(warnings.len(), usize::from(is_idle), "{word}, {name}: {warnings:?}");
+            if !is_idle {
+                continue;
+            }
+            assert!(warnings[0].starts_with(&format!("settings.{name} has no effect")), "{}", warnings[0]);
+            told.push((word, name.clone()));
+            // It is true: the suggestions are those of the default.
+            let plain = problem.clone().adjusted(|settings| settings.use_preset(preset)).unwrap();
+            assert!(plain.warnings().is_empty(), "{word}: {:?}", plain.warnings());
+            assert_eq!(suggested(&problem), suggested(&plain), "{word}, {name}");
+        }
+    }
+    assert_eq!(told.len(), 3 + 4, "{told:?}");
+}
+
+/// Points that are suggested after the first design, by the smooth process's turns and the proven step of `mixed`.
+fn suggested(problem: &Problem) -> Vec<Vec<f64>> {
+    let mut optimizer = leafgp::engine::Optimizer::new(problem.clone());
+    let mut points = Vec::new();
+    for i in 0..24 {
+        let u = f64::from(i) * 0.618_033_988_75 % 1.0;
+        let x = [u, (f64::from(i) * 0.754_877_666_25) % 1.0];
+        if [7, 8, 23].contains(&i) {
+            points.push(optimizer.ask().unwrap().point);
+        }
+        optimizer.tell(&x, (x[0] - 0.3).powi(2) + x[1]).unwrap();
+    }
+    points
+}
