@@ -48,10 +48,10 @@ impl Turn {
             settings.preset == Preset::Mixed && n_rows >= MIXED_FROM && n_rows % MIXED_EACH == MIXED_EACH - 1;
         // The agreement limit is about leaves: only cells can keep it.
         let in_cell = mixed || settings.preset == Preset::Proven || settings.max_agreement.is_some();
-        let acquisition = if mixed || n_rows.is_multiple_of(2) {
+        let acquisition = if mixed {
             Acquisition::LogExpectedImprovement
         } else {
-            Acquisition::LowerBound { kappa: settings.smooth.kappa }
+            settings.smooth.acquisition_after(n_rows)
         };
         Self { in_cell, acquisition }
     }
