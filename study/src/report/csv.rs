@@ -6,7 +6,7 @@ use super::data::Data;
 use super::tables::{Curve, Proofs, against, against_over_all, duels, finals, mean_ranks, proofs, times};
 use crate::page::cell;
 
-fn line(text: &mut String, cells: &[String]) {
+pub(super) fn line(text: &mut String, cells: &[String]) {
     let _ = writeln!(text, "{}", cells.join(","));
 }
 

@@ -113,7 +113,12 @@ impl Run {
 
     /// The best feasible value after an iteration, to be minimised; infinite while there is none. Iteration 0 is the end of the first points.
     pub(super) fn best_after(&self, iteration: usize) -> f64 {
-        let step = (self.initial + iteration).min(self.steps.len()).checked_sub(1);
+        self.best_within(self.initial + iteration)
+    }
+
+    /// The best feasible value of the first evaluations, to be minimised; infinite while there is none.
+    pub(super) fn best_within(&self, evaluations: usize) -> f64 {
+        let step = evaluations.min(self.steps.len()).checked_sub(1);
         step.and_then(|step| self.steps[step].best).map_or(f64::INFINITY, |best| self.sign * best)
     }
 

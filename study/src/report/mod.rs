@@ -5,6 +5,7 @@ mod data;
 mod html;
 mod markdown;
 mod options;
+mod regret;
 mod tables;
 
 use std::path::Path;
@@ -20,7 +21,7 @@ pub use options::{ReportOptions, ReportSummary};
 use data::Data;
 use tables::{Curve, curve};
 
-/// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `proofs.csv`,
+/// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `regret.csv`, `proofs.csv`,
 /// `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
 ///
 /// # Errors
@@ -55,6 +56,7 @@ pub fn report(
         ("results.csv", csv::results_csv(&data)),
         ("ranks.csv", csv::ranks_csv(&data)),
         ("signs.csv", csv::signs_csv(&data)),
+        ("regret.csv", regret::regret_csv(&data)),
         ("proofs.csv", csv::proofs_csv(&data)),
         ("proof_steps.csv", csv::proof_steps_csv(&data)),
     ] {

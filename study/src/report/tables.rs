@@ -81,7 +81,7 @@ fn own(case: &CaseData, value: f64) -> f64 {
 }
 
 /// The seeds that every one of the cases has.
-fn common_seeds(cases: &[&CaseData]) -> Vec<u64> {
+pub(super) fn common_seeds(cases: &[&CaseData]) -> Vec<u64> {
     let Some((first, rest)) = cases.split_first() else { return Vec::new() };
     let has = |case: &CaseData, seed: u64| case.runs.iter().any(|run| run.seed == seed);
     first.runs.iter().map(|run| run.seed).filter(|&seed| rest.iter().all(|case| has(case, seed))).collect()

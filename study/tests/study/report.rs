@@ -36,7 +36,7 @@ fn shards_merge_to_the_bytes_of_one_study() {
         assert_eq!((summary.complete, summary.planned), (12, 12));
     }
     let [whole, merged] = ["whole/report", "merged/report"].map(|name| files(&study.path(name)));
-    assert_eq!(whole.len(), 2 * 2 + 6 + 2);
+    assert_eq!(whole.len(), 2 * 2 + 7 + 2);
     assert!(whole == merged, "the reports differ");
 }
 
@@ -109,6 +109,22 @@ fn tables_of_a_small_study_by_hand() {
         read("signs.csv"),
         "problem,first,second,first_better,equal,second_better,p_value\nbranin,a,b,2,1,0,0.5\nbranin,a,c,1,0,2,1\nbranin,b,c,1,0,2,1\n"
     );
+    // In units of 9 - 0.397887, the regret after the first points: logarithms of a -0.2716, -0.5193, -0.1149, of b -0.1863, -0.5193, -0.0537, of c -1.1554, -0.7299 and
+    // the clipped 1.
+    let regrets = read("regret.csv");
+    let rows: Vec<Vec<&str>> = regrets.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let expected = [
+        ("a", "b", -0.30195, -0.25307, ["2", "1", "0", "0.5"]),
+        ("a", "c", -0.30195, -0.29495, ["1", "0", "2", "1"]),
+        ("b", "c", -0.25307, -0.29495, ["1", "0", "2", "1"]),
+    ];
+    assert_eq!(rows.len(), expected.len(), "runs of two evaluations have no marks: {regrets}");
+    for (row, (first, second, a, b, signs)) in rows.iter().zip(expected) {
+        assert_eq!((row[..4].to_vec(), row[6..].to_vec()), (vec!["all", first, second, "3"], signs.to_vec()));
+        for (cell, value) in [(row[4], a), (row[5], b)] {
+            assert!((cell.parse::<f64>().unwrap() - value).abs() < 1e-5, "{regrets}");
+        }
+    }
     assert_eq!(
         read("baseline.csv"),
         "method,problem,baseline,better,equal,worse,p_value,median,baseline_median\na,branin,b,2,1,0,0.5,5,6\nc,branin,b,2,0,1,1,2,6\n\
