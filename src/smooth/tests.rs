@@ -11,7 +11,7 @@ use rand::rngs::ChaCha8Rng;
 use super::descent::Surface;
 use super::search::{Found, SearchSpace, minimise, minimise_surface};
 use super::space::{Reach, Space};
-use super::{Acquisition, Coordinates, SmoothProcess, SmoothSettings};
+use super::{Coordinates, SmoothProcess, SmoothSettings};
 use crate::Table;
 use crate::problem::{Problem, Variable};
 

@@ -107,6 +107,10 @@ ids! {
     ClassId;
     /// A run of segments of a class.
     RunId;
+    /// A piece of a link: segments that the link does not tell apart, counted over all links.
+    PieceId;
+    /// A piece, counted within its link.
+    LocalPiece;
     /// A place in the list of the classes' members.
     MemberId;
     /// Four members of a class.

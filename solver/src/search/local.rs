@@ -53,6 +53,11 @@ impl Neighbours {
         }
         Self { trees_of, at_boundary }
     }
+
+    /// Trees that split a variable, ascending.
+    pub(crate) fn trees_of(&self, feature: FeatureId) -> &[TreeId] {
+        &self.trees_of[feature]
+    }
 }
 
 /// A point as one cell of each variable, with the sums of its active leaves.
@@ -193,9 +198,8 @@ impl LocalSearch {
         rng: &mut impl Rng,
     ) -> Option<Found> {
         self.place(model, cells);
-        let restricted =
-            model.problem.constraints.is_some() || model.has_exclusions() || !model.limits.is_empty();
-        let mut best = if restricted { self.realise(model, limits) } else { None };
+        let restricted = model.is_restricted();
+        let mut best = if restricted { realise(model, &self.cell, limits) } else { None };
         let mut value = Self::value(model, self.mean, &self.u);
         self.order.clear();
         self.order.extend(model.cells.features());
@@ -217,7 +221,7 @@ impl LocalSearch {
                     for k in 0..self.moves.len().min(if restricted { 6 } else { 1 }) {
                         self.cell[feature] = self.moves[k].1;
                         if restricted {
-                            let Some(found) = self.realise(model, limits) else {
+                            let Some(found) = realise(model, &self.cell, limits) else {
                                 self.cell[feature] = current;
                                 continue;
                             };
@@ -239,34 +243,34 @@ impl LocalSearch {
             }
             self.order = order;
         }
-        if restricted { best } else { self.realise(model, limits) }
+        if restricted { best } else { realise(model, &self.cell, limits) }
     }
+}
 
-    /// An allowed point of the current cells.
-    fn realise(&self, model: &Model<'_>, limits: &Limits) -> Option<Found> {
-        let mut words = vec![0; model.cells.n_words()];
-        for (f, &cell) in model.cells.features().into_iter().zip(&self.cell) {
-            insert(&mut words[model.cells.words(f)], cell);
-        }
-        let mut region = model.cells.hull(&words);
-        if let Some(learned) = &model.problem.learned {
-            let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
-            let nearly = |value: f64| value - 1e-3 * value.abs();
-            return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
-        }
-        let middle = centre(model, &region);
-        let found = evaluate(model, middle)?;
-        let Some(constraints) = model.problem.constraints else {
-            return Some(found);
-        };
-        if !constraints.contract(&mut region) {
-            return None;
-        }
-        let limits = Limits { nodes: limits.nodes.min(20), ..limits.clone() };
-        match decide(model, constraints, &limits, &region, &found.x) {
-            Decision::Feasible(x) => evaluate(model, x),
-            _ => None,
-        }
+/// An allowed point of the given cells, one of each variable.
+pub(crate) fn realise(model: &Model<'_>, cells: &IdVec<FeatureId, CellId>, limits: &Limits) -> Option<Found> {
+    let mut words = vec![0; model.cells.n_words()];
+    for (f, &cell) in model.cells.features().into_iter().zip(cells) {
+        insert(&mut words[model.cells.words(f)], cell);
+    }
+    let mut region = model.cells.hull(&words);
+    if let Some(learned) = &model.problem.learned {
+        let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
+        let nearly = |value: f64| value - 1e-3 * value.abs();
+        return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
+    }
+    let middle = centre(model, &region);
+    let found = evaluate(model, middle)?;
+    let Some(constraints) = model.problem.constraints else {
+        return Some(found);
+    };
+    if !constraints.contract(&mut region) {
+        return None;
+    }
+    let limits = Limits { nodes: limits.nodes.min(20), ..limits.clone() };
+    match decide(model, constraints, &limits, &region, &found.x) {
+        Decision::Feasible(x) => evaluate(model, x),
+        _ => None,
     }
 }
 
