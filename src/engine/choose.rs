@@ -8,7 +8,7 @@ use leafgp_solver::{Range, Region};
 use super::cells::Cells;
 use super::centre::centre;
 use super::error::EngineError;
-use super::propose::{Step, best_points, limits_of_centre, search_options};
+use super::propose::{Step, best_points, limits_of_centre, search_options, time_left};
 use super::random::{Purpose, stream};
 use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::{Chosen, Suggestion};
@@ -86,6 +86,7 @@ pub(super) fn choose_in_cell(
     if settings.preset == Preset::Mixed {
         options.time_limit = Some(own_time(settings));
     }
+    options.time_limit = options.time_limit.map(|limit| time_left(limit, step.limits));
     let mut cells = Cells::new(everywhere(surrogate), options, surrogate);
     let mut rng = stream(settings.seed, Purpose::Centre, step.n_rows);
     let forest = &surrogate.trees().forest;

@@ -71,6 +71,8 @@ ids! {
     FeatureId;
     /// A cell of one variable, ascending by value; a level of a category.
     CellId;
+    /// A level's place in an order that splits change.
+    LevelPlace;
     /// A cell's rank among the cells of its variable that a box keeps.
     CellRank;
     /// A set of cells of one variable, in the model's list.

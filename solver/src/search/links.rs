@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::blocks::Blocks;
-use super::cell_set::{cells_in, holds};
+use super::cell_set::cells_in;
 use super::cells::FeatureCells;
 use super::entries::{Entries, Key};
 use super::index::{
@@ -255,7 +255,7 @@ impl Links {
             self.refined.refill(segments.len(), [None, None]);
             let mut next = LocalSegment::default();
             for (level, segment) in cells_in(cells).zip(self.segment_of.iter_mut()) {
-                let side = &mut self.refined[*segment][usize::from(holds(mask, level))];
+                let side = &mut self.refined[*segment][usize::from(mask.holds(level))];
                 *segment = *side.get_or_insert_with(|| {
                     let new = next;
                     next = next.next();
@@ -386,7 +386,7 @@ impl Links {
                         continue;
                     }
                     next = segment.next();
-                    if holds(mask, level) {
+                    if mask.holds(level) {
                         match &mut run {
                             Some(run) if run.end == segment => run.end = next,
                             _ => self.runs.extend(run.replace(Span::new(segment, next))),

@@ -10,6 +10,7 @@ use super::cell_tree::CellNode;
 use super::cells::FeatureCells;
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, Span, TreeId};
 use super::learned::{CellEffort, search_cell};
+use super::line::Line;
 use super::model::Model;
 use super::pool::{Found, centre, decide, evaluate};
 
@@ -71,6 +72,8 @@ pub(crate) struct LocalSearch {
     trial_item: IdVec<TreeId, ItemId>,
     moves: Vec<(f64, CellId)>,
     order: Vec<FeatureId>,
+    /// The trees' items along the variable that is scanned.
+    line: Line,
 }
 
 /// Cells of a variable that are looked at between two looks at the clock.
@@ -104,9 +107,9 @@ impl LocalSearch {
     }
 
     /// Moves one variable's cell in the trial; only the listed trees can change.
-    fn shift(&mut self, model: &Model<'_>, trees: &[TreeId], mean: &mut f64) {
+    fn shift(&mut self, model: &Model<'_>, feature: FeatureId, trees: &[TreeId], mean: &mut f64) {
         for &t in trees {
-            let new = model.descend(t, &self.cell);
+            let new = self.line.item(model, t, &self.cell, feature);
             let old = self.trial_item[t];
             if new != old {
                 *mean += model.cost[new] - model.cost[old];
@@ -146,6 +149,7 @@ impl LocalSearch {
         let current = self.cell[feature];
         let end = CellId::new(model.cells.feature(feature).len());
         let slack = 1e-10 * value.abs().max(1.0);
+        self.line.draw(model, &neighbours.trees_of[feature], &self.cell, feature);
         match model.cells.feature(feature) {
             FeatureCells::Numeric(_) => {
                 for up in [true, false] {
@@ -157,7 +161,7 @@ impl LocalSearch {
                         at = next;
                         self.cell[feature] = at;
                         let trees = &neighbours.at_boundary[feature][boundary];
-                        self.shift(model, trees, &mut mean);
+                        self.shift(model, feature, trees, &mut mean);
                         let new = Self::value(model, mean, &self.trial_u);
                         if new < value - slack {
                             self.moves.push((new, at));
@@ -173,7 +177,7 @@ impl LocalSearch {
                 let mut mean = self.mean;
                 for at in Span::new(CellId::default(), end).into_iter().filter(|&at| at != current) {
                     self.cell[feature] = at;
-                    self.shift(model, &neighbours.trees_of[feature], &mut mean);
+                    self.shift(model, feature, &neighbours.trees_of[feature], &mut mean);
                     let new = Self::value(model, mean, &self.trial_u);
                     if new < value - slack {
                         self.moves.push((new, at));

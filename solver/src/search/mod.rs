@@ -43,6 +43,7 @@ mod item_rows;
 mod items;
 mod kernels;
 mod learned;
+mod line;
 mod links;
 mod local;
 mod messages;

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use crate::forest::{Node as TreeNode, Rule};
 use leafgp_constraints::{Range, Region};
 
-use super::cell_set::{self, cells_in, holds, insert};
+use super::cell_set::{self, Window, cells_in, holds, insert};
 use super::cell_tree::CellTree;
 use super::cells::{Cells, FeatureCells};
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, LeafId, LimitId, MaskId, Partition, TreeId};
@@ -79,7 +79,7 @@ impl<'a> Model<'a> {
         let mut trees = IdVec::default();
         for (t, tree) in problem.forest.trees().iter().enumerate() {
             let offset = problem.forest.leaf_offset(t);
-            trees.push(CellTree::new(tree, offset, &cells, &full, &mut items));
+            trees.push(CellTree::new(tree, offset, &cells, &mut items));
             tree_items.push_end(items.next_id());
         }
         exclude(problem, &cells, &full, &mut items, &mut tree_items)?;
@@ -171,9 +171,9 @@ impl<'a> Model<'a> {
         self.tree_items.part_of(item)
     }
 
-    /// Words of a mask.
+    /// Cells of a mask.
     #[inline(always)]
-    pub(crate) fn mask(&self, mask: MaskId) -> &[u64] {
+    pub(crate) fn mask(&self, mask: MaskId) -> Window<'_> {
         self.items.mask(mask)
     }
 
@@ -288,7 +288,10 @@ fn exclude(
                 let mut at = rest.clone();
                 at[words(f)].fill(0);
                 piece.iter().for_each(|&cell| insert(&mut at[words(f)], cell));
-                items.push(cells, full, &at, None);
+                for f in cells.features().into_iter().filter(|&f| at[words(f)] != full[words(f)]) {
+                    items.restrict(f, &Window::new(0, &at[words(f)]));
+                }
+                items.push(None);
             }
             rest[words(f)].copy_from_slice(&inside[words(f)]);
         }

@@ -8,7 +8,6 @@ use rand::{Rng, RngExt};
 
 use leafgp_constraints::Limits;
 
-use super::cell_set::holds;
 use super::cell_tree::CellNode;
 use super::index::{CellId, FeatureId, Id, IdVec, Span, TreeId, TreeNodeId};
 use super::local::{Neighbours, realise};
@@ -276,7 +275,7 @@ impl Moves {
                     }
                 }
                 CellNode::Levels { feature, mask, left, right } => {
-                    let child = |level| if holds(model.mask(mask), level) { left } else { right };
+                    let child = |level| if model.mask(mask).holds(level) { left } else { right };
                     let Some(axis) = moved.iter().position(|&f| f == feature) else {
                         stack.push((child(cells[feature]), part));
                         continue;

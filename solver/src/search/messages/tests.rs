@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Messages, bound_segments, charge};
 use crate::search::blocks::Blocks;
-use crate::search::cell_set::{cells_in, holds};
+use crate::search::cell_set::cells_in;
 use crate::search::filter::{Changed, Filter};
 use crate::search::index::{BlockId, CellId, ClassId, FeatureId, IdVec, Position};
 use crate::search::kernels::Kernels;
@@ -44,7 +44,7 @@ fn for_each_node(mut check: impl FnMut(&Model<'_>, &Node, &Links, Messages, &mut
 fn allows(model: &Model<'_>, blocks: &Blocks, position: Position, feature: FeatureId, cell: CellId) -> bool {
     let restrictions = model.restrictions(blocks.items[position]);
     let mask = restrictions.iter().find(|r| r.feature == feature).map(|r| model.mask(r.mask));
-    mask.is_none_or(|mask| holds(mask, cell))
+    mask.is_none_or(|mask| mask.holds(cell))
 }
 
 /// What the items of a block cost at a segment at least, before they pay for the variable's messages.
