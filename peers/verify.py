@@ -16,8 +16,10 @@ import math
 import struct
 import sys
 import time
+from functools import reduce
 from itertools import product
-from operator import itemgetter, mul
+from operator import add, itemgetter, mul, or_
+from pathlib import Path
 
 INF = math.inf
 EPS = 2.0 ** -52
@@ -32,41 +34,33 @@ class Refused(Exception):
 
 def need(holds, why):
     if not holds: raise Refused(why)
-
 def up(x): return math.nextafter(x, INF)
 def down(x): return math.nextafter(x, -INF)
-
 def fnv(data):
     value = 0xCBF29CE484222325
-    for byte in data:
-        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    for byte in data: value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return value
 
 # reading
 class Reader:
     def __init__(self, data):
         self.data, self.at = data, 0
-
     def take(self, form):
         size = struct.calcsize("<" + form)
         need(self.at + size <= len(self.data), "cut short")
         values = struct.unpack_from("<" + form, self.data, self.at)
         self.at += size
         return values
-
     def one(self, form): return self.take(form)[0]
-
     def several(self, n, form):
         need(n * struct.calcsize("<" + form) <= len(self.data) - self.at, "cut short")
         return list(self.take(f"{n}{form}"))
-
     def list(self, item): return [item() for _ in range(self.one("Q"))]
     def n(self): return self.one("Q")
     def real(self): return self.one("d")
     def reals(self): return self.several(self.n(), "d")
     def wholes(self): return self.several(self.n(), "Q")
     def tag(self): return self.one("B")
-
     def levels(self):
         capacity = self.n()
         return capacity, sum(1 << member for member in self.wholes())
@@ -80,8 +74,7 @@ class Statement:
         self.domains = r.list(lambda: self.domain(r))
         self.trees = r.list(lambda: r.list(lambda: self.node(r)))
         self.offsets = [0]
-        for tree in self.trees:
-            self.offsets.append(self.offsets[-1] + sum(node[0] == "leaf" for node in tree))
+        for tree in self.trees: self.offsets.append(self.offsets[-1] + sum(node[0] == "leaf" for node in tree))
         self.constant, self.linear = r.real(), r.reals()
         need(len(self.linear) == self.offsets[-1], "the linear part does not fit the forest")
         kind = r.tag()
@@ -92,8 +85,7 @@ class Statement:
             need(len(factor) == dim * len(self.linear), "the factor does not fit the forest")
             self.rows = [factor[dim * leaf : dim * (leaf + 1)] for leaf in range(len(self.linear))]
             self.dim = dim
-            if kind == 2:
-                self.remainder = r.reals(), r.reals(), r.real(), r.real()
+            if kind == 2: self.remainder = r.reals(), r.reals(), r.real(), r.real()
         self.numbers, self.conditions, self.steps, self.exact, self.roots = [], [], {}, set(), []
         if r.tag():
             self.numbers = r.list(lambda: self.number(r))
@@ -116,14 +108,12 @@ class Statement:
             first, step, digits, count = r.take("qqQQ")
             return ("list", [(first + step * k) / 10.0 ** digits for k in range(count)])
         return ("list", r.reals()) if kind == 3 else ("levels", r.n())
-
     @staticmethod
     def node(r):
         if r.tag(): return ("leaf", *r.take("Qd"))
         feature = r.n()
         rule = r.real() if r.tag() == 0 else r.levels()[1]
         return ("split", feature, rule, *r.take("QQ"))
-
     @staticmethod
     def number(r):
         op = r.tag()
@@ -131,7 +121,6 @@ class Statement:
         if op == 1: return op, r.n()
         if op in (POW, EXPB): return op, r.n(), r.real()
         return op, *r.take({ADD: "QQ", SUB: "QQ", MUL: "QQ", DIV: "QQ", MIN: "QQ", MAX: "QQ", IF: "QQQ"}.get(op, "Q"))
-
     @staticmethod
     def condition(r):
         kind = r.tag()
@@ -161,8 +150,7 @@ class Statement:
                     stack.extend((p, negated, exact) for p in reversed(condition[1]))
                 elif kind == 1:
                     op, a, b = negate(*condition[1:]) if negated else condition[1:]
-                    if op != NE:
-                        rows.append((at, a != condition[2], a, b, op == EQ, exact))
+                    if op != NE: rows.append((at, a != condition[2], a, b, op == EQ, exact))
         return rows
 
     def bounding_prior(self):
@@ -172,14 +160,10 @@ class Statement:
 
     def objective(self, leaves):
         """In plain floats, summed in order."""
-        mean = 0.0
-        for leaf in leaves:
-            mean += self.linear[leaf]
-        mean = self.constant + mean
+        mean = self.constant + plain_sum(self.linear[leaf] for leaf in leaves)
         if self.rows is None: return mean - 0.0
         u = [0.0] * self.dim
-        for leaf in leaves:
-            u = [a + b for a, b in zip(u, self.rows[leaf])]
+        for leaf in leaves: u = [a + b for a, b in zip(u, self.rows[leaf])]
         square = plain_sum(a * a for a in u)
         difference = self.prior - square
         if self.remainder is not None and difference < 1e-6 * self.prior:
@@ -205,7 +189,6 @@ class Statement:
                 node = tree[left if goes_left else right]
             found.append(offset + node[1])
         return found
-
     def allows(self, x):
         if len(x) != len(self.domains) or not all(contains(d, v) for d, v in zip(self.domains, x)): return False
         for region in self.excluded:
@@ -220,23 +203,15 @@ def limit_holds(limit, leaves):
     constant, coefficients, lower, upper = limit
     value = constant + plain_sum(coefficients.get(leaf, 0.0) for leaf in leaves)
     return lower <= value <= upper
-
-def plain_sum(values):
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
+def plain_sum(values): return reduce(add, values, 0.0)
 def negate(op, a, b): return {LE: (LT, b, a), LT: (LE, b, a), EQ: (NE, a, b), NE: (EQ, a, b)}[op]
 
 # domains
 def contains(domain, x): return math.isfinite(x) and within(domain, x, x) == (x, x)
-
 def ends(domain):
     if domain[0] == "levels": return 0.0, domain[1] - 1.0
     if domain[0] == "list": return (domain[1][0], domain[1][-1]) if domain[1] else (INF, -INF)
     return domain[1:]
-
 def within(domain, lower, upper):
     """The least and largest allowed value between two ends; None when there is none."""
     least, largest = ends(domain)
@@ -245,23 +220,16 @@ def within(domain, lower, upper):
     if domain[0] == "list":
         inside = [v for v in domain[1] if lower <= v <= upper]
         return (inside[0], inside[-1]) if inside else None
-    if domain[0] != "real":
-        lower, upper = float(math.ceil(lower)), float(math.floor(upper))
+    if domain[0] != "real": lower, upper = float(math.ceil(lower)), float(math.floor(upper))
     return (lower, upper) if lower <= upper else None
 
 # operations over a box
 def widened(a, b, steps=4):
-    low, high = min(a, b), max(a, b)
-    for _ in range(steps):
-        low, high = down(low), up(high)
-    return low, high
-
+    return reduce(lambda pair, _: (down(pair[0]), up(pair[1])), range(steps), (min(a, b), max(a, b)))
 def corners(operate, a, b):
     at = [operate(x, y) for x in a for y in b]
     return ANY if any(map(math.isnan, at)) else (min(at), max(at))
-
 def magnitude(v): return max(abs(v[0]), abs(v[1]))
-
 def safe(function, *at):
     """A library function; infinite where it overflows, NaN where it is undefined."""
     try:
@@ -270,24 +238,20 @@ def safe(function, *at):
         return INF
     except (ValueError, ZeroDivisionError):
         return math.nan
-
 def power(x, p):
     if p == 2.0: return x * x
     if x == 0.0 and p < 0.0: return math.nan
     value = safe(math.pow, x, p)
     return -value if value == INF and x < 0.0 and p % 2.0 == 1.0 else value
-
 def divide(a, b):
     if b[0] > 0.0 or b[1] < 0.0: return corners(lambda x, y: x / y, a, b)
     if b == (0.0, 0.0): return None
     if b[1] == 0.0: return divide((-a[1], -a[0]), (-b[1], -b[0]))
     if b[0] < 0.0: return ANY
     return (a[0] / b[1] if a[0] >= 0.0 else -INF), (a[1] / b[1] if a[1] <= 0.0 else INF)
-
 def square(a):
     low, high = sorted((a[0] * a[0], a[1] * a[1]))
     return (0.0 if a[0] <= 0.0 <= a[1] else low), high
-
 def powers(a, p):
     if p == 2.0: return square(a)
     if p == 0.0: return 1.0, 1.0
@@ -304,22 +268,18 @@ def powers(a, p):
     above = part(*a)
     if p != math.floor(p) or a[0] >= 0.0: return above
     below = part(max(-a[1], 0.0), -a[0])
-    if below and p % 2.0:
-        below = -below[1], -below[0]
+    if below and p % 2.0: below = -below[1], -below[0]
     return hull(above, below)
 
 def library(function, a):
     low, high = function(a[0]), function(a[1])
     return (low, low) if a[0] == a[1] else widened(low, high)
-
 def logarithm(function, a):
     if a[1] <= 0.0: return None
     return library(lambda x: -INF if x == 0.0 else safe(function, x), (max(a[0], 0.0), a[1]))
-
 def hull(a, b):
     if a is None or b is None: return a or b
     return min(a[0], b[0]), max(a[1], b[1])
-
 def nearest(x):
     """The nearest whole number, halves away from zero."""
     whole = math.floor(abs(x))
@@ -332,17 +292,13 @@ class Box:
     def __init__(self, statement, region, point=False):
         self.s, self.region, self.point = statement, region, point
         self.values, self.sizes, self.wholes, self.memo = {}, {}, {}, {}
-
     def evaluate(self, numbers, values_of=None):
         for k in numbers:
             natural = self.natural(k)
-            if self.point and natural and natural[0] != natural[1]:
-                natural = None
+            if self.point and natural and natural[0] != natural[1]: natural = None
             self.values[k] = values_of(k, natural) if values_of else natural
             self.sizes[k] = self.size(k)
-            if self.s.exact:
-                self.wholes[k] = self.whole(k)
-
+            if self.s.exact: self.wholes[k] = self.whole(k)
     def taken(self, c): return self.possible(c, False, True), self.possible(c, True, True)
 
     def natural(self, k):
@@ -381,8 +337,7 @@ class Box:
             return tuple(float(function(v)) if math.isfinite(v) else v for v in a)
         if self.point:
             x = a[0]
-            if math.isfinite(x) and abs(x - nearest(x)) <= min(1e-9 * max(1.0, abs(x)), 1e-3):
-                x = float(nearest(x))
+            if math.isfinite(x) and abs(x - nearest(x)) <= min(1e-9 * max(1.0, abs(x)), 1e-3): x = float(nearest(x))
             return x, x
         reach = 1.0000001 * min(1e-9 * max(1.0, magnitude(a)), 1e-3)
         return no_nan(a[0] - reach, a[1] + reach)
@@ -405,10 +360,7 @@ class Box:
             return size[of[0]] / divisor if divisor else INF
         if op == POW and of[1] == 2.0: return size[of[0]] * size[of[0]]
         if op == POW and of[1] > 0.0:
-            result = safe(math.pow, size[of[0]], of[1])
-            for _ in range(0 if self.point else 4):
-                result = up(result)
-            return result
+            return reduce(lambda x, _: up(x), range(0 if self.point else 4), safe(math.pow, size[of[0]], of[1]))
         if op == SQRT: return math.sqrt(size[of[0]])
         if op in (LOG, LOG10): return max(here, 1.0)
         if op == IF:
@@ -445,8 +397,7 @@ class Box:
     def possible(self, at, negated, exact):
         """False when the condition (or its negation) holds nowhere; at a point, exactly whether it holds."""
         key = at, negated, exact
-        if key not in self.memo:
-            self.memo[key] = self.judge(at, negated, exact)
+        if key not in self.memo: self.memo[key] = self.judge(at, negated, exact)
         return self.memo[key]
 
     def judge(self, at, negated, exact):
@@ -483,13 +434,11 @@ class Box:
         if op == NE: return not (x[0] == x[1] == y[0] == y[1])
         allowed = 0.0 if exact else 1e-9 * max(self.sizes[a], self.sizes[b])
         apart = max(x[0] - y[1], y[0] - x[1])
-        if self.point and not math.isfinite(allowed):
-            allowed = 0.0
+        if self.point and not math.isfinite(allowed): allowed = 0.0
         return math.isnan(apart) and not self.point or apart <= max(allowed, 0.0)
 
 def no_nan(low, high): return ANY if math.isnan(low) or math.isnan(high) else (low, high)
 def in_wholes(op, low, high): return {LE: low <= 0, LT: low < 0, EQ: low <= 0 <= high, NE: low != 0 or high != 0}[op]
-
 def coordinate(range_):
     if isinstance(range_, tuple): return range_
     return (float((range_ & -range_).bit_length() - 1), float(range_.bit_length() - 1)) if range_ else None
@@ -501,11 +450,9 @@ class Form:
     def __init__(self, centre, slopes, error):
         self.centre, self.slopes, self.error = centre, slopes, error
         self.reach = sum(map(abs, slopes.values())) * (1 + 8192 * EPS)
-
     def settled(self, size):
         self.error = (self.error + 8 * EPS * size) * (1 + 8192 * EPS) + TINY
         return self if math.isfinite(self.error) and math.isfinite(self.centre) else None
-
     def values(self):
         reach = (self.reach + self.error) * (1 + 8192 * EPS)
         return no_nan(down(self.centre - reach), up(self.centre + reach))
@@ -515,32 +462,23 @@ def constant_form(v):
     centre = 0.5 * v[0] + 0.5 * v[1]
     error = 0.0 if v[0] == v[1] else up(max(v[1] - centre, centre - v[0]))
     return Form(centre, {}, error) if math.isfinite(error) and math.isfinite(centre) else None
-
-def variable_form(j, v):
-    form = constant_form(v)
-    return form and Form(form.centre, {j: form.error}, 0.0)
-
+def variable_form(j, v): return (form := constant_form(v)) and Form(form.centre, {j: form.error}, 0.0)
+def slopes_of(p, a, q, b):
+    return {j: p * a.slopes.get(j, 0.0) + q * b.slopes.get(j, 0.0) for j in a.slopes | b.slopes}
 def combine(factor, a, sign, b):
     """`factor a + sign b`."""
     size = abs(factor * a.centre) + abs(factor) * a.reach + abs(b.centre) + b.reach
-    slopes = {j: factor * s for j, s in a.slopes.items()}
-    for j, s in b.slopes.items():
-        slopes[j] = slopes.get(j, 0.0) + sign * s
+    slopes = slopes_of(factor, a, sign, b)
     return Form(factor * a.centre + sign * b.centre, slopes, abs(factor) * a.error + b.error).settled(size)
-
 def times(a, b):
     x, y = abs(a.centre) + a.reach, abs(b.centre) + b.reach
-    slopes = {j: b.centre * s for j, s in a.slopes.items()}
-    for j, s in b.slopes.items():
-        slopes[j] = slopes.get(j, 0.0) + a.centre * s
+    slopes = slopes_of(b.centre, a, a.centre, b)
     error = a.reach * b.reach + x * b.error + y * a.error + a.error * b.error
     return Form(a.centre * b.centre, slopes, error).settled(x * y)
-
 def squared(a):
     half, x = 0.5 * a.reach * a.reach, abs(a.centre) + a.reach
     slopes = {j: 2.0 * a.centre * s for j, s in a.slopes.items()}
     return Form(a.centre * a.centre + half, slopes, half + 2.0 * x * a.error + a.error * a.error).settled(x * x)
-
 def bent(a, v, value, slope, convex):
     """A convex or concave function of what lies in `v` and has the form `a`."""
     if v is None or not (math.isfinite(v[0]) and math.isfinite(v[1])): return None
@@ -567,17 +505,14 @@ class Rows:
             if row[0] in statement.exact
             and all(box.wholes[k] and max(map(abs, box.wholes[k])) <= 2 ** 53 for k in reachable(statement, [("n", row[2]), ("n", row[3])]))
         }
-
     def forms(self, region):
         box, forms = Box(self.s, region), {}
-
         def values_of(k, natural):
             form = forms[k] = None if natural is None else self.form(k, natural, box, forms) or constant_form(natural)
             if form is None: return natural
             linear = form.values()
             both = max(natural[0], linear[0]), min(natural[1], linear[1])
             return both if both[0] <= both[1] else natural
-
         box.evaluate(self.needed, values_of)
         return [self.row(row, box, forms) for row in self.s.rows_of_constraints]
 
@@ -597,8 +532,7 @@ class Rows:
         else:
             difference = forms[a] and forms[b] and combine(1.0, forms[a], -1.0, forms[b])
         slack = 0.0
-        if equality and not exact and row not in self.exact_in_f64:
-            slack = 1.01 * 1e-9 * max(box.sizes[a], box.sizes[b])
+        if equality and not exact and row not in self.exact_in_f64: slack = 1.01 * 1e-9 * max(box.sizes[a], box.sizes[b])
         return (difference, slack, equality) if difference and math.isfinite(slack) else None
 
     def form(self, k, natural, box, forms):
@@ -647,8 +581,7 @@ class Rows:
             if form is None or not math.isfinite(m) or m < 0.0 and not form[2]: return False
             difference, slack, _ = form
             total += m * difference.centre
-            for j, s in difference.slopes.items():
-                slopes[j] = slopes.get(j, 0.0) + m * s
+            for j, s in difference.slopes.items(): slopes[j] = slopes.get(j, 0.0) + m * s
             allowed += abs(m) * (difference.error + slack)
             size += abs(m) * (abs(difference.centre) + difference.reach)
         margin = 2.0 * (len(multipliers) + len(region) + 8.0) * EPS * (size + allowed) + TINY
@@ -681,16 +614,13 @@ def read_claims(r):
     claims = []
     for _ in range(r.one("I")):
         kind = r.tag()
-        if kind == 0:
-            claims.append((kind,))
-        elif kind == 1:
-            claims.append((kind, r.one("H")))
-        elif kind == 2:
-            claims.append((kind, [r.take("Hf") for _ in range(r.one("H"))]))
-        else:
-            need(kind in (3, 4), "an unknown claim")
-            claims.append((kind, *r.take("Hd")))
+        need(kind <= 4, "an unknown claim")
+        of = [] if kind == 0 else [r.one("H")] if kind == 1 else [[r.take("Hf") for _ in range(r.one("H"))]] if kind == 2 else r.take("Hd")
+        claims.append((kind, *of))
     return claims
+def read_round(r):
+    sweeps, n, size = r.take("BIf")
+    return sweeps, size, r.several(n, "h")
 
 def read_certificate(data):
     """(digest, bound, incumbent, nodes); a node is (evidence, end)."""
@@ -705,21 +635,11 @@ def read_certificate(data):
         for _ in range(r.one("H")):
             kind = r.tag()
             need(kind in (0, 1), "an unknown kind of evidence")
-            if kind == 0:
-                sweeps, n, size = r.take("BIf")
-                evidence.append((0, sweeps, size, r.several(n, "h")))
-            else:
-                evidence.append((1, read_claims(r)))
+            evidence.append((1, read_claims(r)) if kind else (0, *read_round(r)))
         kind = r.tag()
         need(kind <= 2, "an unknown end")
-        if kind == 0:
-            end = (0,)
-        elif kind == 1:
-            end = (1, [read_claims(r) for _ in range(r.one("I"))])
-        else:
-            variable, n = r.take("II")
-            end = (2, variable, r.several(n, "Q"))
-        nodes.append((evidence, end))
+        of = [] if kind == 0 else [[read_claims(r) for _ in range(r.one("I"))]] if kind == 1 else [r.one("I"), r.several(r.one("I"), "Q")]
+        nodes.append((evidence, (kind, *of)))
     need(r.at == len(r.data), "bytes after the last node")
     return digest, bound, incumbent, nodes
 
@@ -732,29 +652,23 @@ class Verifier:
         self.trees = [self.tree_leaves(t) for t in range(len(statement.trees))]
         for region in statement.excluded:
             pieces = self.around(region)
-            if pieces is not None:
-                self.trees.append(pieces)
+            if pieces is not None: self.trees.append(pieces)
         self.rows = Rows(statement) if statement.roots else None
         self.needed = [sorted(reachable(statement, [("c", root)])) for root in statement.roots]
         self.limits = [self.widen(limit) for limit in statement.limits]
-
     def tick(self):
         need(time.monotonic() < self.deadline, "the time limit was reached")
-
     def cells_of(self, v):
         domain = self.s.domains[v]
         if domain[0] == "levels": return list(range(domain[1]))
         cuts = [node[2] for tree in self.s.trees for node in tree if node[0] == "split" and node[1] == v]
-        for region in self.s.excluded:
-            cuts += [down(region[v][0]), region[v][1]]
+        for region in self.s.excluded: cuts += [down(region[v][0]), region[v][1]]
         pieces, above = [], -INF
         for cut in sorted(cuts) + [INF]:
             piece = within(domain, above, cut)
-            if piece:
-                pieces.append(piece)
+            if piece: pieces.append(piece)
             above = max(above, up(cut))
         return pieces
-
     def restrict(self, leaf, on): return leaf, {f: mask for f, mask in enumerate(on) if mask != self.full[f]}
 
     def tree_leaves(self, t):
@@ -763,8 +677,7 @@ class Verifier:
             at, on = stack.pop()
             node = nodes[at]
             if node[0] == "leaf":
-                if all(on):
-                    leaves.append(self.restrict(self.s.offsets[t] + node[1], on))
+                if all(on): leaves.append(self.restrict(self.s.offsets[t] + node[1], on))
                 continue
             _, f, rule, left, right = node
             if isinstance(rule, float):
@@ -778,22 +691,17 @@ class Verifier:
     def touching(self, f, range_):
         if not isinstance(range_, tuple): return range_
         return sum(1 << j for j, p in enumerate(self.cells[f]) if p[1] >= range_[0] and p[0] <= range_[1])
-
     def around(self, region):
         inside = [self.touching(f, r) & self.full[f] for f, r in enumerate(region)]
         if not all(inside): return None
         pieces, rest = [], list(self.full)
         for f, mask in enumerate(inside):
             outside = self.full[f] & ~mask
-            if self.s.domains[f][0] == "levels":
-                sides = [outside]
-            else:
-                below = outside & ((mask & -mask) - 1)
-                sides = [below, outside & ~below]
+            below = 0 if self.s.domains[f][0] == "levels" else outside & ((mask & -mask) - 1)
+            sides = [below, outside & ~below]
             pieces += [self.restrict(None, rest[:f] + [side] + rest[f + 1 :]) for side in sides if side]
             rest[f] = mask
         return pieces
-
     def widen(self, limit):
         constant, coefficients, lower, upper = limit
         n = len(self.s.trees) + 1.0
@@ -831,8 +739,7 @@ class Verifier:
         state = state and self.filter(*state)
         for kind, *content in evidence:
             self.tick()
-            if state is None:
-                break
+            if state is None: break
             state = self.contract(state, content[0]) if kind else self.round(state, *content, bound)
         if end[0] == 2:
             _, f, words = end
@@ -840,9 +747,7 @@ class Verifier:
             if state is None: return [None, None]
             left = sum(word << 64 * k for k, word in enumerate(words)) & self.full[f]
             on, alive, region = state
-
             def child(mask): return (on[:f] + [mask] + on[f + 1 :], alive, region) if mask else None
-
             return [child(on[f] & ~left), child(on[f] & left)]
         if state is not None:
             need(end[0] == 1, "points may be left below the bound")
@@ -862,9 +767,7 @@ class Verifier:
                 restrictions = [leaves[i][1] for i in kept]
                 for f in restrictions[0]:
                     if all(f in r for r in restrictions):
-                        union = 0
-                        for r in restrictions:
-                            union |= r[f]
+                        union = reduce(or_, (r[f] for r in restrictions))
                         if on[f] & ~union:
                             on[f] &= union
                             changed = True
@@ -879,8 +782,7 @@ class Verifier:
         constant, coefficients, lower, upper = limit
         of = [[coefficients.get(self.trees[t][i][0], 0.0) for i in kept] for t, kept in enumerate(alive)]
         low = high = constant
-        for values in of:
-            low, high = down(low + min(values)), up(high + max(values))
+        for values in of: low, high = down(low + min(values)), up(high + max(values))
         if low > upper or high < lower: return None
         dropped = False
         for t, values in enumerate(of):
@@ -915,10 +817,7 @@ class Verifier:
             kind, *content = claims[at]
             at += 1
             if kind == 0:
-                if opened is None:
-                    opened = part
-                else:
-                    opened = [hull(a, b) if isinstance(a, tuple) else a | b for a, b in zip(opened, part)]
+                opened = [hull(a, b) if isinstance(a, tuple) else a | b for a, b in zip(opened or part, part)]
             elif kind == 1:
                 need(content[0] < len(self.s.roots), "a claim names no constraint")
                 box = Box(self.s, part)
@@ -940,9 +839,7 @@ class Verifier:
         else:
             one = 1 << int(value) if 0 <= value < domain[1] and value == math.floor(value) else 0
             sides = [range_ & one, range_ & ~one]
-        parts = [part[:variable] + [side] + part[variable + 1 :] for side in (sides if other_first else sides[::-1]) if side]
-        return parts
-
+        return [part[:variable] + [side] + part[variable + 1 :] for side in (sides if other_first else sides[::-1]) if side]
     def contract(self, state, claims):
         on, alive, region = state
         need(self.rows is not None, "claims about constraints, though there are none")
@@ -959,8 +856,7 @@ class Verifier:
         for chosen in product(*reversed(alive)):
             cells, leaves = list(on), []
             for leaf, restrictions in (self.trees[t][i] for t, i in enumerate(reversed(chosen))):
-                for f, mask in restrictions.items():
-                    cells[f] &= mask
+                for f, mask in restrictions.items(): cells[f] &= mask
                 leaves += [] if leaf is None else [leaf]
             if not all(cells) or self.s.objective(leaves) >= bound or not all(limit_holds(limit, leaves) for limit in self.s.limits): continue
             box = self.meet(cells, region)
@@ -1006,12 +902,10 @@ class Verifier:
             trees = []
             for t, leaves in enumerate(alive):
                 masks = [self.trees[t][i][1].get(f, kept) & kept for i in leaves]
-                if any(mask != kept for mask in masks):
-                    trees.append((t, masks))
+                if any(mask != kept for mask in masks): trees.append((t, masks))
             if not trees: continue
             classes = [kept]
-            for mask in {mask for _, masks in trees for mask in masks}:
-                classes = [part for c in classes for part in (c & mask, c & ~mask) if part]
+            for mask in {mask for _, masks in trees for mask in masks}: classes = [part for c in classes for part in (c & mask, c & ~mask) if part]
             linked = []
             for t, masks in trees:
                 of_leaf = [[j for j, c in enumerate(classes) if c & mask] for mask in masks]
@@ -1043,25 +937,20 @@ class Verifier:
         reduced = costs
         total = base
         for (_, classes, trees), phis in zip(links, sent):
-            for (t, of_leaf, _), phi in zip(trees, phis):
-                reduced[t] = [down(c - max(g(phi))) for c, g in zip(reduced[t], of_leaf)]
+            for (t, of_leaf, _), phi in zip(trees, phis): reduced[t] = [down(c - max(g(phi))) for c, g in zip(reduced[t], of_leaf)]
             sums = [0.0] * len(classes)
-            for phi in phis:
-                sums = [down(a + b) for a, b in zip(sums, phi)]
+            for phi in phis: sums = [down(a + b) for a, b in zip(sums, phi)]
             total = down(total + min(sums))
         minima = [min(c) for c in reduced]
-        for least in minima:
-            total = down(total + least)
+        for least in minima: total = down(total + least)
         need(math.isfinite(total), "the numbers overflow")
         if total >= bound: return None
         on = list(on)
         for f, classes, trees in links:
             for j, mask in enumerate(classes):
                 of_class = total
-                for t, _, leaves in trees:
-                    of_class = down(of_class + down(min(leaves[j](reduced[t])) - minima[t]))
-                if of_class >= bound:
-                    on[f] &= ~mask
+                for t, _, leaves in trees: of_class = down(of_class + down(min(leaves[j](reduced[t])) - minima[t]))
+                if of_class >= bound: on[f] &= ~mask
         alive = [
             [i for i, c in zip(kept, of_tree) if not down(total + down(c - least)) >= bound]
             for kept, of_tree, least in zip(alive, reduced, minima)
@@ -1086,11 +975,9 @@ def main(arguments):
     sys.setrecursionlimit(100_000)
     deadline = time.monotonic() + limit
     try:
-        with open(arguments[0], "rb") as file:
-            data = file.read()
+        data = Path(arguments[0]).read_bytes()
         statement = Statement(data)
-        with open(arguments[1], "rb") as file:
-            certificate = read_certificate(file.read())
+        certificate = read_certificate(Path(arguments[1]).read_bytes())
     except (OSError, Refused) as error:
         print(f"not readable: {error}", file=sys.stderr)
         return 2
@@ -1104,5 +991,4 @@ def main(arguments):
     print(f"verified: no feasible point ({nodes} nodes)" if objective is None else f"verified: objective {objective}, no point below {bound} ({nodes} nodes)")
     return 0
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
+use crate::platform::{is_open_stream, with_usual_permissions};
+
 /// Links that lead to links, at most; as many as the usual systems follow.
 const LINKS: usize = 40;
 /// What temporary files are called: six letters or digits between the two.
@@ -33,8 +35,7 @@ impl Target {
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut path = path.to_owned();
         for _ in 0..LINKS {
-            // A process's own open streams (`/dev/stdout`): a file behind them is not ours to replace while others write to it.
-            if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+            if is_open_stream(&path) {
                 return Ok(Self::Stream(path));
             }
             match std::fs::symlink_metadata(&path) {
@@ -115,9 +116,7 @@ pub(crate) fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(target);
     remove_stale(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let builder = with_usual_permissions(builder.prefix(PREFIX).suffix(SUFFIX));
     let temporary = builder.tempfile_in(folder)?;
     // Where there are no locks, the age alone protects it.
     let _ = temporary.as_file().try_lock();

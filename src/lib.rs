@@ -22,6 +22,7 @@ pub mod gbdt;
 pub mod gp;
 pub mod history;
 pub mod instance;
+mod platform;
 pub mod problem;
 pub mod smooth;
 pub mod table;

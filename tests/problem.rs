@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use leafgp::problem::{Goal, Kind, Problem, Scale, Variable};
+use leafgp::engine::Optimizer;
+use leafgp::problem::{Goal, Kind, Preset, Problem, Scale, Settings, Variable};
 use leafgp::solver::Domain;
 use leafgp::solver::constraints::Tolerance;
 use leafgp_testdata::{root, shared};
@@ -270,4 +271,103 @@ fn a_point_is_read_from_json_whole_or_not_at_all() {
         let error = read(bad).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+/// Every setting below `[settings]` but the preset.
+fn setting_names() -> Vec<String> {
+    fn walk(path: &str, value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    walk(&format!("{path}.{name}"), value, found);
+                }
+            }
+            _ => found.push(path.trim_start_matches('.').to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    walk("", &serde_json::to_value(Settings::default()).unwrap(), &mut found);
+    found.retain(|name| name != "preset");
+    found
+}
+
+/// The problem with another value of a setting than its preset's: the first of some that it takes.
+fn with_another_value(preset: &str, name: &str) -> Problem {
+    let text = |line: &str| {
+        format!(
+            "objective = {{ name = 'y', goal = 'minimize' }}\n\
+             variables = {{ x = {{ type = 'continuous', bounds = [0, 1] }}, z = {{ type = 'continuous', bounds = [0, 1] }} }}\n\
+             [settings]\npreset = '{preset}'\n{line}\n"
+        )
+    };
+    let plain = problem(&text(""));
+    let values = [
+        "7",
+        "0.5",
+        "true",
+        "false",
+        "'away'",
+        "'joint'",
+        "'l1'",
+        "'lower_bound'",
+        "1",
+        "0.01",
+        "[0.01, 50]",
+        "[0.001, 0.19]",
+        "'expected_improvement'",
+        "'normal'",
+        "'constant'",
+        "'observed'",
+        "'depth_wise'",
+        "'optimal'",
+    ];
+    let read = values.iter().filter_map(|value| {
+        Problem::from_text(Path::new("p.toml"), &text(&format!("{name} = {value}"))).ok()
+    });
+    let mut other = read.filter(|problem| problem.settings() != plain.settings());
+    other.next().unwrap_or_else(|| panic!("{name}: none of the values is another one that it takes"))
+}
+
+#[test]
+fn each_setting_that_decides_nothing_with_its_preset_is_told_and_no_other_is() {
+    let names = setting_names();
+    assert!(names.len() > 20, "{names:?}");
+    let mut n_told = 0;
+    for (word, preset) in Preset::WORDS {
+        for name in &names {
+            let problem = with_another_value(word, name);
+            let is_idle = match preset {
+                Preset::Paper => name.starts_with("smooth."),
+                _ => name == "point",
+            };
+            let warnings = problem.warnings();
+            assert_eq!(warnings.len(), usize::from(is_idle), "{word}, {name}: {warnings:?}");
+            if !is_idle {
+                continue;
+            }
+            n_told += 1;
+            assert!(warnings[0].starts_with(&format!("settings.{name} has no effect")), "{}", warnings[0]);
+            // It is true: the suggestions are those of the default.
+            let plain = problem.clone().adjusted(|settings| settings.use_preset(preset)).unwrap();
+            assert!(plain.warnings().is_empty(), "{word}: {:?}", plain.warnings());
+            assert_eq!(suggested(&problem), suggested(&plain), "{word}, {name}");
+        }
+    }
+    // Three presets with `point`, one with what the smooth process has.
+    assert_eq!(n_told, 3 + names.iter().filter(|name| name.starts_with("smooth.")).count());
+}
+
+/// Points that are suggested after the first design, by the smooth process's turns and the proven step of `mixed`.
+fn suggested(problem: &Problem) -> Vec<Vec<f64>> {
+    let mut optimizer = Optimizer::new(problem.clone());
+    let mut points = Vec::new();
+    for i in 0..24 {
+        let u = f64::from(i) * 0.618_033_988_75 % 1.0;
+        let x = [u, (f64::from(i) * 0.754_877_666_25) % 1.0];
+        if [7, 8, 23].contains(&i) {
+            points.push(optimizer.ask().unwrap().point);
+        }
+        optimizer.tell(&x, (x[0] - 0.3).powi(2) + x[1]).unwrap();
+    }
+    points
 }

@@ -99,11 +99,12 @@ impl ModelSpace {
 
 /// What was asked for, else the problem's own direction.
 pub(super) fn goal(args: GoalArgs, own: Option<Goal>) -> Option<ModelGoal> {
-    match (args.maximize, args.minimize, own) {
-        (true, ..) | (_, false, Some(Goal::Maximize)) => Some(ModelGoal::Maximize),
-        (_, true, _) | (_, _, Some(Goal::Minimize)) => Some(ModelGoal::Minimize),
-        (false, false, None | Some(Goal::Target(_))) => None,
-    }
+    let maximize = match (args.maximize, args.minimize, own) {
+        (false, false, None | Some(Goal::Target(_))) => return None,
+        (false, false, Some(own)) => own == Goal::Maximize,
+        (maximize, ..) => maximize,
+    };
+    Some(ModelGoal::maximize_if(maximize))
 }
 
 /// What the values of `--fix` leave out.

@@ -481,3 +481,39 @@ fn a_node_that_is_undefined_in_the_box_has_no_estimators() {
         }
     }
 }
+
+/// Factors that are taken out of products, powers and quotients, and merged, leave the range of f64 where the values do not: found by fuzzing, an infeasible verdict at a
+/// feasible point.
+#[test]
+fn coefficients_beyond_the_range_of_numbers_lose_no_point() {
+    let texts = [
+        "(1e300 * x0) ^ 2 + 2 in {2, -1..0.5}",
+        "(1e300 * x0) ^ 2 <= 0",
+        "(1e300 * x0) * (1e300 * x1) == 0",
+        "(1e-200 * x0) ^ 2 * 1e300 * 1e100 >= 1e199",
+        "(1e-200 * x0) * (1e-200 * x1) * 1e300 * 1e100 >= 1e199",
+        "1e-200 * (1e-200 * x0 + 1e-150) * 1e300 >= 1e-60",
+        "(1e-200 * x0) / (1e200 * x1 + 1e200) * 1e300 >= 1e-210",
+        "(1e200 * x0) / (1e-200 * x1 + 1e-200) <= 0",
+        "(1e-200 * x0) / 1e200 * 1e300 >= 1e-10",
+        "0 * x0 + x1 <= 0",
+    ];
+    let domains = [continuous(0.0, 1e100), continuous(0.0, 1e100)];
+    for text in texts {
+        let set = build(&domains, &[text]);
+        let mut region = Region::full(&domains);
+        let is_possible = set.contract(&mut region);
+        let mut n_feasible = 0;
+        for x in [0.0, 1e-100, 1.0, 1e90, 1e100] {
+            for y in [0.0, 1.0, 1e90, 1e100] {
+                if set.is_feasible(&[x, y], Tolerance::Produce) {
+                    n_feasible += 1;
+                    assert!(is_possible && region.contains(&[x, y]), "{text}: {x:e}, {y:e} is lost");
+                }
+            }
+        }
+        assert!(n_feasible > 0, "{text}");
+        let limits = Limits { nodes: 20, ..Limits::default() };
+        assert!(set.decide(&Region::full(&domains), limits) != Decision::Infeasible, "{text}");
+    }
+}

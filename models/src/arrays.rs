@@ -1,5 +1,9 @@
 //! Trees as the arrays that scikit-learn keeps them in.
 
+use std::collections::BTreeMap;
+
+use leafgp_constraints::LevelSet;
+
 use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
 use crate::feature::Feature;
@@ -22,13 +26,24 @@ pub struct ArrayTree {
     pub missing_left: Vec<bool>,
     /// Value of a leaf, `[n_nodes]`; of splits any number.
     pub value: Vec<f64>,
+    /// Splits that ask for a category, by node; their threshold may be any number. Empty where all ask for numbers.
+    pub categories: BTreeMap<usize, ArrayCategories>,
+}
+
+/// The question of a split for a category: the listed codes go to one side, every other code to the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArrayCategories {
+    /// Codes, from 0.
+    pub listed: Vec<usize>,
+    /// Whether the listed codes go left.
+    pub listed_left: bool,
 }
 
 /// What stands around trees in arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayEnsemble {
-    /// Names of the features.
-    pub features: Vec<String>,
+    /// The features, in the order of points.
+    pub features: Vec<Feature>,
     /// The trees.
     pub trees: Vec<ArrayTree>,
     /// Before the trees: the prediction without any.
@@ -47,14 +62,14 @@ impl Ensemble {
     /// Puts an ensemble of arrays together, with the exact questions of its library.
     ///
     /// ```
-    /// use leafgp_models::{ArrayEnsemble, ArrayTree, Ensemble, Link};
+    /// use leafgp_models::{ArrayEnsemble, ArrayTree, Ensemble, Feature, Link};
     ///
     /// let stump = ArrayTree {
     ///     left: vec![1, -1, -1], right: vec![2, -1, -1], feature: vec![0, -2, -2], threshold: vec![0.5, -2.0, -2.0],
-    ///     missing_left: vec![false; 3], value: vec![0.0, 1.0, 3.0],
+    ///     missing_left: vec![false; 3], value: vec![0.0, 1.0, 3.0], ..ArrayTree::default()
     /// };
     /// let arrays = ArrayEnsemble {
-    ///     features: vec!["x".into()], trees: vec![stump], base: 10.0, weight: 0.1, is_mean: false, is_single: true, link: Link::Identity,
+    ///     features: vec![Feature::numeric("x")], trees: vec![stump], base: 10.0, weight: 0.1, is_mean: false, is_single: true, link: Link::Identity,
     /// };
     /// let model = Ensemble::from_arrays(&arrays)?;
     /// assert_eq!((model.predict(&[0.5]), model.predict(&[0.6])), (10.0 + 0.1, 10.0 + 0.1 * 3.0));
@@ -71,10 +86,9 @@ impl Ensemble {
             let nodes = nodes(tree, arrays.is_single).map_err(wrong)?;
             trees.push(Tree::new(nodes, arrays.weight, n_features, Unreached::Refused).map_err(wrong)?);
         }
-        let features = arrays.features.iter().map(Feature::numeric).collect();
         let arithmetic = if arrays.is_mean { Arithmetic::Double } else { Arithmetic::DoubleFromBase };
         let n_trees = trees.len();
-        let ensemble = Self::new(features, trees, arrays.base, arrays.link, arithmetic)?;
+        let ensemble = Self::new(arrays.features.clone(), trees, arrays.base, arrays.link, arithmetic)?;
         Ok(if arrays.is_mean { ensemble.averaged_over(n_trees) } else { ensemble })
     }
 }
@@ -102,11 +116,7 @@ fn nodes(tree: &ArrayTree, is_single: bool) -> Result<Vec<Node>, String> {
         };
         Ok(Node::Split {
             feature: index("feature", tree.feature[at])?,
-            rule: Rule::Threshold(if is_single {
-                last_single(tree.threshold[at])
-            } else {
-                tree.threshold[at]
-            }),
+            rule: rule(tree, at, is_single)?,
             missing_left: tree.missing_left[at],
             left: index("child", left)?,
             right: index("child", right)?,
@@ -114,6 +124,25 @@ fn nodes(tree: &ArrayTree, is_single: bool) -> Result<Vec<Node>, String> {
         })
     };
     (0..n).map(node).collect()
+}
+
+/// Most codes of a category: no library's sets reach it, and a set takes a bit for each code.
+const MOST_CODES: usize = 1 << 24;
+
+fn rule(tree: &ArrayTree, at: usize, is_single: bool) -> Result<Rule, String> {
+    let Some(ArrayCategories { listed, listed_left }) = tree.categories.get(&at) else {
+        let threshold = tree.threshold[at];
+        return Ok(Rule::Threshold(if is_single { last_single(threshold) } else { threshold }));
+    };
+    let n_codes = listed.iter().max().map_or(1, |&last| last.saturating_add(1));
+    if n_codes > MOST_CODES {
+        return Err(format!(
+            "node {at} has the category {}; expected a number below {MOST_CODES}",
+            n_codes - 1
+        ));
+    }
+    let listed = LevelSet::from_indices(n_codes, listed.iter().copied()).into();
+    Ok(Rule::Codes { listed, listed_left: *listed_left })
 }
 
 /// The largest f64 `x` with `x as f32 <= threshold`.
@@ -128,8 +157,8 @@ fn last_single(threshold: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArrayEnsemble, ArrayTree, last_single};
-    use crate::{Ensemble, Link};
+    use super::{ArrayCategories, ArrayEnsemble, ArrayTree, last_single};
+    use crate::{Ensemble, Feature, Link};
 
     fn stump(threshold: f64) -> ArrayTree {
         ArrayTree {
@@ -139,11 +168,12 @@ mod tests {
             threshold: vec![threshold, -2.0, -2.0],
             missing_left: vec![true, false, false],
             value: vec![0.0, 1.0, 4.0],
+            ..ArrayTree::default()
         }
     }
 
     fn ensemble(trees: Vec<ArrayTree>, is_mean: bool, is_single: bool) -> ArrayEnsemble {
-        let features = vec!["x".to_owned()];
+        let features = vec![Feature::numeric("x")];
         ArrayEnsemble { features, trees, base: 0.5, weight: 1.0, is_mean, is_single, link: Link::Identity }
     }
 
@@ -185,11 +215,31 @@ mod tests {
             threshold: vec![-2.0],
             missing_left: vec![false],
             value: vec![value],
+            ..ArrayTree::default()
         };
         let mut arrays = ensemble(vec![leaf(0.2), leaf(0.3)], false, false);
         arrays.base = 0.1;
         assert_eq!(Ensemble::from_arrays(&arrays).unwrap().predict(&[0.0]), 0.1 + 0.2 + 0.3);
         assert_ne!(0.1 + 0.2 + 0.3, 0.1 + (0.2 + 0.3));
+    }
+
+    #[test]
+    fn listed_categories_go_to_one_side_and_all_others_to_the_other() {
+        let with = |listed: &[usize], listed_left| {
+            let mut tree = stump(f64::NAN);
+            tree.categories.insert(0, ArrayCategories { listed: listed.to_vec(), listed_left });
+            Ensemble::from_arrays(&ensemble(vec![tree], false, false))
+        };
+        // Left is 1.5, right 4.5; a missing value goes left.
+        let predicted = |listed: &[usize], listed_left| {
+            let model = with(listed, listed_left).unwrap();
+            assert!(model.features()[0].is_categorical());
+            [0.0, 1.0, 2.0, 70.0, -1.0, f64::NAN].map(|x| model.predict(&[x]))
+        };
+        assert_eq!(predicted(&[0, 2], true), [1.5, 4.5, 1.5, 4.5, 4.5, 1.5]);
+        assert_eq!(predicted(&[0, 2], false), [4.5, 1.5, 4.5, 1.5, 1.5, 1.5]);
+        assert_eq!(predicted(&[], true), [4.5, 4.5, 4.5, 4.5, 4.5, 1.5]);
+        assert!(with(&[usize::MAX], true).unwrap_err().to_string().starts_with("tree 0: node 0"));
     }
 
     #[test]

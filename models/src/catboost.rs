@@ -17,7 +17,7 @@ use crate::rounding::last_at_most;
 use crate::tree::{Node, Rule, Tree, Unreached};
 
 /// Largest number of features.
-const MAX_FEATURES: usize = 10_000_000;
+const MAX_FEATURES: usize = 2_000_000;
 /// Largest number of labels, every category with all of them.
 const MAX_LABELS: usize = 50_000_000;
 /// Deepest symmetric tree; CatBoost's own limit is 16.

@@ -43,6 +43,16 @@ impl Ensemble {
         if !base.is_finite() {
             return Err(ModelError::format("base score", format!("is {base}; expected a finite number")));
         }
+        // Beyond its range the library would predict an infinity, of which no bound holds.
+        let size = trees.iter().map(Tree::largest_share).sum::<f64>() + base.abs();
+        let largest = match arithmetic {
+            Arithmetic::Double | Arithmetic::DoubleFromBase => f64::MAX,
+            _ => f64::from(f32::MAX),
+        };
+        if size > 0.5 * largest {
+            let problem = format!("are up to {size:e} in sum, which the library's numbers do not hold");
+            return Err(ModelError::format("the leaves", problem));
+        }
         let mut is_asked_as_number = vec![false; features.len()];
         for node in trees.iter().flat_map(Tree::nodes) {
             if let Node::Split { feature, rule, .. } = node {

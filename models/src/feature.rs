@@ -24,7 +24,8 @@ pub enum FeatureKind {
 }
 
 impl Feature {
-    pub(crate) fn numeric(name: impl Into<String>) -> Self {
+    /// A number of which nothing more is known.
+    pub fn numeric(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: FeatureKind::Numeric, range: None }
     }
 
@@ -33,10 +34,13 @@ impl Feature {
         matches!(self.kind, FeatureKind::Categorical { .. })
     }
 
-    /// The code of a label: exactly that text, else the same number (`3` is `3.0`); without labels the number itself.
+    /// The code of a label: exactly that text, else the same number (`3` is `3.0`); without labels the number itself (`3` or `3.0`).
     pub fn code(&self, label: &str) -> Option<usize> {
         let FeatureKind::Categorical { labels } = &self.kind else { return None };
-        let Some(labels) = labels else { return label.trim().parse().ok() };
+        let Some(labels) = labels else {
+            let code: f64 = label.trim().parse().ok()?;
+            return (code >= 0.0 && code.fract() == 0.0).then_some(code as usize);
+        };
         labels.iter().position(|known| known == label).or_else(|| {
             let value: f64 = label.trim().parse().ok()?;
             labels.iter().position(|known| known.trim().parse() == Ok(value))
@@ -60,7 +64,8 @@ mod tests {
         assert_eq!(grade.code("3.0"), Some(0));
         assert_eq!((grade.code("alu"), grade.code("Alu"), grade.code("NaN")), (Some(2), None, None));
         let codes = labels(None);
-        assert_eq!((codes.code("7"), codes.code("alu"), codes.code("-1")), (Some(7), None, None));
+        assert_eq!((codes.code("7"), codes.code("7.0"), codes.code("7.5")), (Some(7), Some(7), None));
+        assert_eq!((codes.code("alu"), codes.code("-1"), codes.code("nan")), (None, None, None));
         assert_eq!(Feature::numeric("a").code("7"), None);
     }
 }

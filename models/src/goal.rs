@@ -10,6 +10,11 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// The direction that a caller names by a truth value.
+    pub fn maximize_if(maximize: bool) -> Self {
+        if maximize { Self::Maximize } else { Self::Minimize }
+    }
+
     /// Factor that makes the goal a minimisation.
     pub(crate) fn sign(self) -> f64 {
         match self {

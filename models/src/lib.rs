@@ -22,7 +22,7 @@ mod rounding;
 mod tree;
 mod xgboost;
 
-pub use arrays::{ArrayEnsemble, ArrayTree};
+pub use arrays::{ArrayCategories, ArrayEnsemble, ArrayTree};
 pub use binding::Binding;
 pub use boxes::{Column, variables_from_table};
 pub use ensemble::Ensemble;

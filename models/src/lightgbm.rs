@@ -21,7 +21,7 @@ const DEFAULT_LEFT: u8 = 2;
 /// Values of at most this size are zeros to LightGBM, an f32 constant.
 const ZERO: f64 = 1e-35_f32 as f64;
 /// Largest number of features: a file of a few bytes must not ask for more memory than this.
-const MAX_FEATURES: usize = 10_000_000;
+const MAX_FEATURES: usize = 2_000_000;
 
 /// Lines `key=value` up to an empty line, with the number of the first.
 #[derive(Debug)]

@@ -85,6 +85,26 @@ pub(crate) enum Unreached {
     Ignored,
 }
 
+/// The nodes that the root reaches, numbered anew: the others were not checked, and may hold anything.
+fn reached(nodes: Vec<Node>, seen: &[bool]) -> Vec<Node> {
+    let mut next = 0;
+    let number: Vec<usize> = seen
+        .iter()
+        .map(|&seen| {
+            next += usize::from(seen);
+            next - usize::from(seen)
+        })
+        .collect();
+    let mut kept: Vec<Node> =
+        nodes.into_iter().zip(seen).filter(|(_, seen)| **seen).map(|(node, _)| node).collect();
+    for node in &mut kept {
+        if let Node::Split { left, right, .. } = node {
+            (*left, *right) = (number[*left], number[*right]);
+        }
+    }
+    kept
+}
+
 impl Tree {
     /// Checks the nodes; node 0 is the root.
     ///
@@ -137,7 +157,8 @@ impl Tree {
             Some(node) if unreached == Unreached::Refused => {
                 Err(format!("node {node} cannot be reached from the root"))
             }
-            _ => Ok(Self { nodes, weight }),
+            Some(_) => Ok(Self { nodes: reached(nodes, &seen), weight }),
+            None => Ok(Self { nodes, weight }),
         }
     }
 
@@ -190,6 +211,24 @@ impl Tree {
 mod tests {
     use super::{Node, Rule, Tree, Unreached};
     use leafgp_constraints::LevelSet;
+
+    /// What pruning left behind may ask features that do not exist, and is no part of the tree.
+    #[test]
+    fn nodes_that_nothing_reaches_are_left_out() {
+        let split = |feature, left, right| Node::Split {
+            feature,
+            rule: Rule::Threshold(0.5),
+            missing_left: true,
+            left,
+            right,
+            gain: 0.0,
+        };
+        let nodes =
+            vec![split(0, 2, 4), split(11_008, 3, 3), Node::Leaf(1.0), Node::Leaf(f64::NAN), Node::Leaf(2.0)];
+        let tree = Tree::new(nodes, 1.0, 1, Unreached::Ignored).unwrap();
+        assert_eq!(tree.nodes(), [split(0, 1, 2), Node::Leaf(1.0), Node::Leaf(2.0)]);
+        assert_eq!((tree.leaf_value(&[0.0]), tree.leaf_value(&[1.0])), (1.0, 2.0));
+    }
 
     #[test]
     fn pieces_alternate_and_their_upper_ends_belong_to_them() {

@@ -194,6 +194,19 @@ fn each_damage_is_named_with_its_place() {
     assert!(read(&ubj).unwrap_err().contains("NaN threshold"));
 }
 
+/// The library's own sum would be infinite, and below every bound.
+#[test]
+fn leaves_whose_sum_overflows_are_refused() {
+    let json = std::fs::read_to_string(golden().join("xgb-numbers.json")).unwrap();
+    let at = json.find("\"base_weights\":[").unwrap();
+    let at = at + json[at..].find("\"split_conditions\":[").unwrap() + "\"split_conditions\":[".len();
+    let end = at + json[at..].find(']').unwrap();
+    let n = json[at..end].split(',').count();
+    let large = vec!["-2e38"; n].join(",");
+    let changed = format!("{}{large}{}", &json[..at], &json[end..]);
+    assert!(read(changed.as_bytes()).unwrap_err().contains("the leaves"), "{:?}", read(changed.as_bytes()));
+}
+
 #[test]
 fn deep_and_large_files_are_refused_without_much_memory() {
     let deep = "{\"trees\":[".to_string() + &"{\"left\":".repeat(1_000_000);

@@ -71,12 +71,12 @@ fn train_cnn(value: &Value, epochs: usize, seed: u64) -> Result<(f64, Vec<f64>),
 fn the_loss_of_the_autoencoder_falls() {
     // All layers; and the smallest network there is, whose code is the image.
     let none = json!({"n_conv": 0, "n_fc_enc": 0, "n_deconv": 0, "n_fc_dec": 0, "dec_log2_channels1": 4});
-    for changes in [json!({}), none] {
+    for (changes, share) in [(json!({}), 0.75), (none, 0.9)] {
         let (test, losses) = train_vae(&vae_point(changes), 12, 1).unwrap();
         // 784 ln 2 = 543 is a coin for each pixel; the divergence of a large code comes on top.
         assert!((480.0..760.0).contains(&losses[0]), "{losses:?}");
         let last = losses[losses.len() - 1];
-        assert!(last < 0.75 * losses[0] && test < 0.75 * losses[0], "{test}: {losses:?}");
+        assert!(last < share * losses[0] && test < share * losses[0], "{test}: {losses:?}");
     }
 }
 

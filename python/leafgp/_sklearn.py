@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import ModelError
 
@@ -13,7 +13,7 @@ EXPECTED = (
 
 
 def arrays(model: Any) -> tuple[Any, ...]:
-    """Features, trees, base, weight, (is_mean, is_single), (link, its scale), as ``_from_arrays`` takes them."""
+    """Features with labels, trees, base, weight, (is_mean, is_single), (link, its scale), as ``_from_arrays`` takes them."""
     kind = _kind(model)
     if not hasattr(model, "n_features_in_"):
         raise ModelError(f"the {type(model).__name__} is not fitted; call fit first")
@@ -27,13 +27,16 @@ def arrays(model: Any) -> tuple[Any, ...]:
     features = [str(name) for name in getattr(model, "feature_names_in_", ())]
     features = features or [f"x{i}" for i in range(model.n_features_in_)]
     if kind.startswith("HistGradientBoosting"):
-        return features, *_histogram(model)
+        categories = _categories(model)
+        named = [(name, categories[i].labels if i in categories else None) for i, name in enumerate(features)]
+        return named, *_histogram(model, categories)
+    numbers = [(name, None) for name in features]
     if kind.startswith("GradientBoosting"):
-        return features, *_boosted(model, kind)
+        return numbers, *_boosted(model, kind)
     estimators = [model] if kind.startswith("DecisionTree") else model.estimators_
     # A tree of a classifier holds the shares (in older versions the numbers) of both classes.
     trees = [_tree(one.tree_, kind.endswith("Classifier")) for one in estimators]
-    return features, trees, 0.0, 1.0, (True, True), ("identity", 1.0)
+    return numbers, trees, 0.0, 1.0, (True, True), ("identity", 1.0)
 
 
 def _kind(model: Any) -> str:
@@ -57,6 +60,7 @@ def _tree(tree: Any, is_classifier: bool) -> tuple[Any, ...]:
         tree.threshold.tolist(),
         [False] * tree.node_count if missing_left is None else missing_left.astype(bool).tolist(),
         value.tolist(),
+        {},
     )
 
 
@@ -75,15 +79,62 @@ def _boosted(model: Any, kind: str) -> tuple[Any, ...]:
     return trees, base, float(model.learning_rate), (False, True), (link, scale)
 
 
-def _histogram(model: Any) -> tuple[Any, ...]:
+class _Category(NamedTuple):
+    """A category. ``bits``: where scikit-learn's sets have each of its values; ``codes``: ours; ``labels``: of the codes,
+    none where the values themselves are the codes."""
+
+    bits: list[int]
+    codes: list[int]
+    labels: list[str]
+
+
+def _categories(model: Any) -> dict[int, _Category]:
+    """The categories of HistGradientBoosting, by feature."""
+    is_category = getattr(model, "is_categorical_", None)
+    if is_category is None:
+        return {}
+    which = [i for i, one in enumerate(is_category) if one]
+    encoder = getattr(model, "_preprocessor", None)
+    if encoder is None:
+        # scikit-learn before 1.4: values are codes.
+        known = [model._bin_mapper.bin_thresholds_[i].tolist() for i in which]
+    else:
+        known = [values.tolist() for values in encoder.named_transformers_["encoder"].categories_]
+    found = {}
+    for i, values in zip(which, known):
+        # What stands for a missing value is no category.
+        values = [value for value in values if value is not None and value == value]
+        is_code = all(isinstance(value, (int, float)) and value >= 0 and value == int(value) for value in values)
+        codes = [int(value) for value in values] if is_code else list(range(len(values)))
+        bits = codes if encoder is None else list(range(len(values)))
+        found[i] = _Category(bits, codes, [] if is_code else [str(value) for value in values])
+    return found
+
+
+def _order(model: Any) -> list[int]:
+    """The feature of each of the trees' columns: where there is an encoder, it puts the categories first."""
+    n = int(model.n_features_in_)
+    if getattr(model, "_preprocessor", None) is None:
+        return list(range(n))
+    return sorted(range(n), key=lambda i: not model.is_categorical_[i])
+
+
+def _listed(left: Any, category: _Category, missing_left: bool) -> tuple[list[int], bool]:
+    """The codes of a split's set of categories, and their side: unknown ones go where missing values go."""
+    is_left = [bool(int(left[bit // 32]) >> (bit % 32) & 1) for bit in category.bits]
+    return [code for code, goes in zip(category.codes, is_left) if goes != missing_left], not missing_left
+
+
+def _histogram(model: Any, categories: dict[int, _Category]) -> tuple[Any, ...]:
+    order = _order(model)
     trees = []
     for predictors in model._predictors:
         nodes = predictors[0].nodes
-        if nodes["is_categorical"].any():
-            raise ModelError(
-                "HistGradientBoosting with categorical features: its sets of categories are not read; "
-                "train it on one-hot columns, or use LightGBM"
-            )
+        feature = [order[i] for i in nodes["feature_idx"].tolist()]
+        sets = {}
+        for at in (nodes["is_categorical"].astype(bool) & ~nodes["is_leaf"].astype(bool)).nonzero()[0].tolist():
+            left_set = predictors[0].raw_left_cat_bitsets[nodes["bitset_idx"][at]]
+            sets[at] = _listed(left_set, categories[feature[at]], bool(nodes["missing_go_to_left"][at]))
         leaf = nodes["is_leaf"].astype(bool)
         left, right = nodes["left"].astype("int64"), nodes["right"].astype("int64")
         left[leaf] = right[leaf] = -1
@@ -91,10 +142,11 @@ def _histogram(model: Any) -> tuple[Any, ...]:
             (
                 left.tolist(),
                 right.tolist(),
-                nodes["feature_idx"].astype("int64").tolist(),
+                feature,
                 nodes["num_threshold"].tolist(),
                 nodes["missing_go_to_left"].astype(bool).tolist(),
                 nodes["value"].tolist(),
+                sets,
             )
         )
     base = float(model._baseline_prediction.ravel()[0])

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, TypedDict, Union
 
-Value = "int | float | str | bool"
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Value = Union[int, float, str, bool]
+
+
+class Common(TypedDict, total=False):
+    """Keys that all kinds of variables have; see :class:`Variable`."""
+
+    unit: Union[str, None]
+    active_if: Union[str, None]
+    inactive_value: Union[Value, None]
+    default: Union[Value, None]
+    renamed_from: Union[str, Sequence[str], None]
 
 
 class Variable:
@@ -16,9 +29,13 @@ class Variable:
     """
 
     type: str = ""
-    _keys: tuple[str, ...] = ()
 
-    def __init__(self, **keys: Any) -> None:
+    def __init__(self, common: Common, **own: Any) -> None:
+        for key in common:
+            if key not in Common.__annotations__:
+                expected = ", ".join([*own, *Common.__annotations__])
+                raise TypeError(f"{type(self).__name__} has no key {key!r}; expected one of {expected}")
+        keys = {**own, **common}
         self.__dict__.update({key: value for key, value in keys.items() if value is not None and value is not False})
 
     def table(self) -> dict[str, Any]:
@@ -57,16 +74,11 @@ class Continuous(Variable):
         step: float | None = None,
         decimals: int | None = None,
         or_zero: bool = False,
-        unit: str | None = None,
-        active_if: str | None = None,
-        inactive_value: float | None = None,
-        default: float | None = None,
-        renamed_from: str | Sequence[str] | None = None,
+        **common: Unpack[Common],
     ) -> None:
         super().__init__(
-            bounds=[lower, upper], step=step, decimals=decimals, or_zero=or_zero, scale=scale, unit=unit,
-            active_if=active_if, inactive_value=inactive_value, default=default, renamed_from=renamed_from,
-        )  # fmt: skip
+            common, bounds=[lower, upper], scale=scale, step=step, decimals=decimals, or_zero=or_zero
+        )
 
 
 class Integer(Variable):
@@ -83,16 +95,9 @@ class Integer(Variable):
         scale: str | None = None,
         step: int | None = None,
         or_zero: bool = False,
-        unit: str | None = None,
-        active_if: str | None = None,
-        inactive_value: int | None = None,
-        default: int | None = None,
-        renamed_from: str | Sequence[str] | None = None,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            bounds=[lower, upper], step=step, or_zero=or_zero, scale=scale, unit=unit, active_if=active_if,
-            inactive_value=inactive_value, default=default, renamed_from=renamed_from,
-        )  # fmt: skip
+        super().__init__(common, bounds=[lower, upper], scale=scale, step=step, or_zero=or_zero)
 
 
 class Binary(Variable):
@@ -100,18 +105,8 @@ class Binary(Variable):
 
     type = "binary"
 
-    def __init__(
-        self,
-        *,
-        unit: str | None = None,
-        active_if: str | None = None,
-        inactive_value: int | None = None,
-        default: int | None = None,
-        renamed_from: str | Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(
-            unit=unit, active_if=active_if, inactive_value=inactive_value, default=default, renamed_from=renamed_from
-        )
+    def __init__(self, **common: Unpack[Common]) -> None:
+        super().__init__(common)
 
 
 class Discrete(Variable):
@@ -125,16 +120,9 @@ class Discrete(Variable):
         values: Iterable[float],
         *,
         scale: str | None = None,
-        unit: str | None = None,
-        active_if: str | None = None,
-        inactive_value: float | None = None,
-        default: float | None = None,
-        renamed_from: str | Sequence[str] | None = None,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            values=_listed(values), scale=scale, unit=unit, active_if=active_if, inactive_value=inactive_value,
-            default=default, renamed_from=renamed_from,
-        )  # fmt: skip
+        super().__init__(common, values=_listed(values), scale=scale)
 
 
 class Categorical(Variable):
@@ -148,16 +136,9 @@ class Categorical(Variable):
         levels: Iterable[str | int | float | bool],
         *,
         removed: Iterable[str] | None = None,
-        unit: str | None = None,
-        active_if: str | None = None,
-        inactive_value: str | None = None,
-        default: str | None = None,
-        renamed_from: str | Sequence[str] | None = None,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(
-            levels=_listed(levels), removed=removed, unit=unit, active_if=active_if, inactive_value=inactive_value,
-            default=default, renamed_from=renamed_from,
-        )  # fmt: skip
+        super().__init__(common, levels=_listed(levels), removed=removed)
 
 
 def _listed(values: Any) -> Any:

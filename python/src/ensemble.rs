@@ -1,13 +1,14 @@
 //! Trained ensembles of other libraries: predictions and proven optima.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use leafgp::engine::Context;
 use leafgp::problem::{Problem as Checked, ValueError, Variable};
 use leafgp_models::{
-    self as models, ArrayEnsemble, ArrayTree, Binding, Candidate, Column, FeatureKind, Goal, Link, Optimum,
-    ReadOptions, Space, variables_from_table,
+    self as models, ArrayCategories, ArrayEnsemble, ArrayTree, Binding, Candidate, Column, Feature,
+    FeatureKind, Goal, Link, Optimum, ReadOptions, Space, variables_from_table,
 };
 use leafgp_solver::search::Status;
 use leafgp_solver::{Domain, LevelSet, Range, Region, SearchOptions};
@@ -37,8 +38,9 @@ fn options(class: Option<usize>) -> ReadOptions {
     class.map_or_else(ReadOptions::default, |class| ReadOptions::default().with_class(class))
 }
 
-/// A tree in arrays: left, right, feature, threshold, missing left, value.
-type Arrays = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>, Vec<bool>, Vec<f64>);
+/// A tree in arrays: left, right, feature, threshold, missing left, value, and by node the codes of a category and whether they go left.
+type Arrays =
+    (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>, Vec<bool>, Vec<f64>, BTreeMap<usize, (Vec<usize>, bool)>);
 
 #[pymethods]
 impl Ensemble {
@@ -65,10 +67,10 @@ impl Ensemble {
         Ok(Self { model: model.map_err(named)? })
     }
 
-    /// Puts trees in arrays together; `link` is `identity`, `exp`, or the scale of a logistic function.
+    /// Puts trees in arrays together. `features`: names, and of a category its labels (empty: it is known by its codes); `link` is `identity`, `exp`, or the scale of a logistic function.
     #[staticmethod]
     fn _from_arrays(
-        features: Vec<String>,
+        features: Vec<(String, Option<Vec<String>>)>,
         trees: Vec<Arrays>,
         base: f64,
         weight: f64,
@@ -82,14 +84,24 @@ impl Ensemble {
             "logistic" => Link::Logistic { scale },
             _ => return Err(Failure::internal(format!("no link {link:?}")).into()),
         };
-        let tree = |(left, right, feature, threshold, missing_left, value): Arrays| ArrayTree {
+        let feature = |(name, labels): (String, Option<Vec<String>>)| match labels {
+            None => Feature::numeric(name),
+            Some(labels) => {
+                let labels = (!labels.is_empty()).then_some(labels);
+                Feature { name, kind: FeatureKind::Categorical { labels }, range: None }
+            }
+        };
+        let asked = |(listed, listed_left)| ArrayCategories { listed, listed_left };
+        let tree = |(left, right, feature, threshold, missing_left, value, categories): Arrays| ArrayTree {
             left,
             right,
             feature,
             threshold,
             missing_left,
             value,
+            categories: categories.into_iter().map(|(node, codes)| (node, asked(codes))).collect(),
         };
+        let features = features.into_iter().map(feature).collect();
         let trees = trees.into_iter().map(tree).collect();
         let arrays = ArrayEnsemble { features, trees, base, weight, is_mean, is_single, link };
         Ok(Self { model: models::Ensemble::from_arrays(&arrays).map_err(Failure::from)? })
@@ -220,7 +232,7 @@ impl Ensemble {
         for (name, value) in point_to_json(fixed)? {
             excluded.extend(others(problem, &domains, &name, &value)?);
         }
-        let goal = if maximize { Goal::Maximize } else { Goal::Minimize };
+        let goal = Goal::maximize_if(maximize);
         let optimum = watched(py, |context, _| {
             let mut space = Space::new(&domains, &binding).excluding(&excluded);
             if !problem.constraints().is_empty() {

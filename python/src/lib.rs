@@ -29,6 +29,8 @@ mod _leafgp {
     use super::optimizer::Optimizer;
     #[pymodule_export]
     use super::problem::Problem;
+    #[pymodule_export]
+    use super::watched::_panic;
 
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 

@@ -88,7 +88,7 @@ pub(crate) fn _optimize_models<'py>(
         together.constrain(name, expression).map_err(Failure::from)?;
     }
     let excluded = excluded(problem, fixed)?;
-    let goal = if maximize { Goal::Maximize } else { Goal::Minimize };
+    let goal = Goal::maximize_if(maximize);
     let optimum = watched(py, |context, _| {
         Ok(together.optimize(objective, goal, &excluded, &search_options(problem, context, 1))?)
     })?;

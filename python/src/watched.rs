@@ -74,6 +74,15 @@ pub(crate) fn watched<T: Send>(
     }
 }
 
+/// Panics with the message, in the work of a thread or in the call itself: for the tests of what becomes of a mistake of leafgp.
+#[pyfunction]
+pub(crate) fn _panic(py: Python<'_>, message: String, in_work: bool) -> PyResult<()> {
+    if !in_work {
+        panic!("{message}");
+    }
+    watched(py, |_, _| -> Result<(), Failure> { panic!("{message}") }).map(|_| ())
+}
+
 /// What signals have raised.
 fn signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()

@@ -207,6 +207,23 @@ def test_histories(told, index):
     assert said in str(caught.value), str(caught.value)
 
 
+def test_a_mistake_of_leafgp_is_an_exception_and_the_process_goes_on(told):
+    for _ in range(3):
+        with pytest.raises(leafgp.InternalError, match="please report it: a broken invariant"):
+            leafgp._leafgp._panic("a broken invariant", True)
+        # Outside of work on a thread PyO3 carries it over.
+        with pytest.raises(BaseException, match="a broken invariant") as caught:
+            leafgp._leafgp._panic("a broken invariant", False)
+        assert type(caught.value).__name__ == "PanicException"
+    assert told.problem.is_feasible(told.ask().point)
+
+
+def test_a_key_that_variables_do_not_have_is_named():
+    for kind in (lambda **keys: Continuous(0, 1, **keys), lambda **keys: Categorical(["a", "b"], **keys), Binary):
+        with pytest.raises(TypeError, match="'units'.*expected one of .*unit"):
+            kind(units="g")
+
+
 def test_an_empty_table_is_an_empty_history(told):
     for history in (None, [], pandas.DataFrame(), b"", told.to_frame().iloc[:0]):
         assert len(Optimizer(told.problem, history)) == 0

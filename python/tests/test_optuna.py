@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -90,6 +92,34 @@ def test_a_study_is_resumed_from_its_storage(tmp_path):
     again.optimize(objective, n_trials=8)
     check(points(again), 15)
     assert left.params not in points(again)
+
+
+def test_thirty_trials_around_a_kill(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    study = optuna.create_study(study_name="s", storage=storage, sampler=sampler())
+    prelude = (
+        "import time\n"
+        "def storage(path):\n"
+        "    return path\n"
+    )
+    # Slow, so that the kill comes in the middle of a trial.
+    slow = WORKER.replace("study.optimize(objective", "study.optimize(lambda trial: (time.sleep(0.1), objective(trial))[1]")
+    here = os.path.dirname(os.path.abspath(__file__))
+    worker = subprocess.Popen([sys.executable, "-c", prelude + slow, here, storage, "30"], stderr=subprocess.PIPE, text=True)
+    while len(points(study)) < 9:
+        assert worker.poll() is None, worker.communicate()[1]
+        time.sleep(0.02)
+    worker.kill()
+    assert worker.wait() == -signal.SIGKILL
+    worker.stderr.close()
+    n_done = len(points(study))
+    assert 9 <= n_done < 30
+    again = optuna.load_study(study_name="s", storage=storage, sampler=sampler())
+    again.optimize(objective, n_trials=30 - n_done)
+    check(points(again), 30)
+    # What the killed worker had planned is not planned again.
+    planned = [trial.system_attrs["leafgp:point"] for trial in again.trials if "leafgp:point" in trial.system_attrs]
+    assert len(planned) == len(set(planned)) >= 30
 
 
 def test_four_threads_do_not_repeat_each_other():

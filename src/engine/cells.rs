@@ -15,7 +15,7 @@ use crate::acquisition::AcquisitionProblem;
 /// Most cells tried when those before have no new point.
 const MOST_CELLS: usize = 5;
 /// Time limit of a search that has none left.
-const LEAST_TIME: Duration = Duration::from_millis(1);
+pub(super) const LEAST_TIME: Duration = Duration::from_millis(1);
 
 /// The best cells of an acquisition problem, each one the best of those that are left.
 pub(super) struct Cells {

@@ -8,7 +8,7 @@ use leafgp_solver::{Range, Region};
 use super::cells::Cells;
 use super::centre::centre;
 use super::error::EngineError;
-use super::propose::{Step, best_points, limits_of_centre, search_options};
+use super::propose::{Step, best_points, limits_of_centre, search_options, time_left};
 use super::random::{Purpose, stream};
 use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::{Chosen, Suggestion};
@@ -48,10 +48,10 @@ impl Turn {
             settings.preset == Preset::Mixed && n_rows >= MIXED_FROM && n_rows % MIXED_EACH == MIXED_EACH - 1;
         // The agreement limit is about leaves: only cells can keep it.
         let in_cell = mixed || settings.preset == Preset::Proven || settings.max_agreement.is_some();
-        let acquisition = if mixed || n_rows.is_multiple_of(2) {
+        let acquisition = if mixed {
             Acquisition::LogExpectedImprovement
         } else {
-            Acquisition::LowerBound { kappa: settings.smooth.kappa }
+            settings.smooth.acquisition_after(n_rows)
         };
         Self { in_cell, acquisition }
     }
@@ -86,6 +86,7 @@ pub(super) fn choose_in_cell(
     if settings.preset == Preset::Mixed {
         options.time_limit = Some(own_time(settings));
     }
+    options.time_limit = options.time_limit.map(|limit| time_left(limit, step.limits));
     let mut cells = Cells::new(everywhere(surrogate), options, surrogate);
     let mut rng = stream(settings.seed, Purpose::Centre, step.n_rows);
     let forest = &surrogate.trees().forest;

@@ -8,7 +8,7 @@ use rand::Rng;
 
 use crate::problem::Problem;
 
-use super::cells::Cells;
+use super::cells::{Cells, LEAST_TIME};
 use super::centre::point_of_cell;
 use super::context::Context;
 use super::error::EngineError;
@@ -45,7 +45,8 @@ pub(super) struct Step<'a> {
 /// [`EngineError::NoIncumbent`] when the limits ended the search before it found a point; what the solver refuses.
 pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<Suggestion>, EngineError> {
     let problem = surrogate.problem();
-    let options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
+    let mut options = search_options(problem, step.n_rows, best_points(surrogate.training()), step.context);
+    options.time_limit = options.time_limit.map(|limit| time_left(limit, step.limits));
     let mut cells = Cells::new(surrogate.acquisition(), options, surrogate);
     while let Some((incumbent, proof)) = cells.next()? {
         let point = point_to_measure(surrogate, &incumbent, step);
@@ -80,6 +81,12 @@ pub(super) fn limits_of_centre(problem: &Problem, limits: &Limits) -> Limits {
     Limits { nodes: CENTRE_NODES, deadline: limits.deadline.max(own), ..limits.clone() }
 }
 
+/// What a search may take of its limit: the suggestion's time counts from before its models were fitted.
+pub(super) fn time_left(limit: Duration, limits: &Limits) -> Duration {
+    let left = limits.deadline.map_or(limit, |deadline| deadline.saturating_duration_since(Instant::now()));
+    left.clamp(LEAST_TIME.min(limit), limit)
+}
+
 /// The solver settings of a problem with `n_rows` rows as the search takes them.
 pub(super) fn search_options(
     problem: &Problem,
@@ -105,4 +112,29 @@ pub(super) fn best_points(training: &TrainingSet) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..training.y.len()).collect();
     order.sort_by(|&a, &b| training.y[a].total_cmp(&training.y[b]));
     order.iter().take(MAX_START_POINTS).map(|&i| training.x.row(i).to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use leafgp_solver::constraints::Limits;
+
+    use super::{LEAST_TIME, time_left};
+
+    #[test]
+    fn fitting_counts_against_the_time_of_a_suggestion() {
+        let limit = Duration::from_secs(100);
+        let limits = |seconds| Limits {
+            deadline: Instant::now().checked_add(Duration::from_secs(seconds)),
+            ..Limits::default()
+        };
+        let left = time_left(limit, &limits(40));
+        assert!(left <= Duration::from_secs(40) && left > Duration::ZERO);
+        // Models that took all of it leave the search what it needs to find anything; a limit below that is all there is.
+        assert_eq!(time_left(limit, &limits(0)), LEAST_TIME);
+        assert_eq!(time_left(LEAST_TIME / 2, &limits(0)), LEAST_TIME / 2);
+        assert_eq!(time_left(limit, &limits(1000)), limit);
+        assert_eq!(time_left(limit, &Limits::default()), limit);
+    }
 }

@@ -73,6 +73,9 @@ struct LeafFile {
 }
 
 const FORMAT: &str = "leafgp gradient-boosted trees";
+/// Features, and levels of all splits together, up to which a file is read: a short one must not ask for much memory (16 MB of importances, 256 MiB of sets).
+const MAX_FEATURES: usize = 2_000_000;
+const MAX_LEVELS: usize = 1 << 31;
 
 impl Ensemble {
     /// Whether a text is a model as [`Ensemble::to_json`] writes it, whole or damaged.
@@ -107,6 +110,17 @@ impl Ensemble {
         if file.format != FORMAT || file.version != VERSION {
             let found = format!("{:?} version {}", file.format, file.version);
             return Err(whole(format!("the format is {found}; expected {FORMAT:?} version {VERSION}")));
+        }
+        if file.n_features > MAX_FEATURES {
+            return Err(whole(format!("{} features; at most {MAX_FEATURES} are read", file.n_features)));
+        }
+        let levels = |split: &SplitFile| match split.rule {
+            RuleFile::Categorical { levels, .. } => levels,
+            RuleFile::Numeric { .. } => 0,
+        };
+        let all = file.trees.iter().flat_map(|tree| &tree.splits).map(levels);
+        if all.fold(0, usize::saturating_add) > MAX_LEVELS {
+            return Err(whole(format!("the levels of its splits are more than {MAX_LEVELS} in all")));
         }
         let mut trees = Vec::with_capacity(file.trees.len());
         for (index, tree) in file.trees.into_iter().enumerate() {
@@ -175,8 +189,7 @@ fn tree_from_file(file: TreeFile) -> Result<DecisionTree, String> {
                 default_left,
             },
             RuleFile::Categorical { categories, levels } => {
-                // The bound keeps a damaged file from asking for a huge set.
-                if levels > 1 << 24 || categories.iter().any(|&level| level >= levels) {
+                if categories.iter().any(|&level| level >= levels) {
                     return Err(format!("split {index} lists categories outside 0..{levels}"));
                 }
                 SplitRule::Levels(LevelSet::from_indices(levels, categories))
@@ -244,6 +257,8 @@ mod tests {
             ("\"n_features\":2", "\"extra\":0,\"n_features\":2", "unknown field"),
             ("\"left\":{\"split\":1}", "\"left\":{\"split\":0}", "missing or used before"),
             ("\"trees\":[", "\"trees\":[{},", "missing field"),
+            ("\"n_features\":2", "\"n_features\":9007199254740993", "at most 2000000"),
+            ("\"levels\":3", "\"levels\":9007199254740993", "the levels of its splits"),
         ];
         for (from, to, expected) in cases {
             assert!(text.contains(from), "{from}");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::file::{Target, temporary_beside, write_beside};
+use crate::platform::identity;
 use crate::problem::Problem;
 
 use super::claims::remove_dead;
@@ -264,18 +265,15 @@ pub(super) fn one_line(text: &str) -> String {
 struct Fingerprint {
     length: u64,
     modified: Option<SystemTime>,
-    inode: u64,
+    identity: u64,
 }
 
 impl Fingerprint {
     /// `None` when there is no such file.
     fn of(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Some(Self { length: metadata.len(), modified: metadata.modified().ok(), inode })
+        let identity = identity(&metadata);
+        Some(Self { length: metadata.len(), modified: metadata.modified().ok(), identity })
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::HistoryError;
+use crate::platform::is_current;
 
 /// How long to wait for another writer, who needs milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -65,23 +65,6 @@ pub(super) fn beside(file: &Path, before: &str, after: &str) -> PathBuf {
     name.push(file.file_name().unwrap_or_default());
     name.push(after);
     file.with_file_name(name)
-}
-
-/// True when the open file is still the one at `path`.
-#[cfg(unix)]
-fn is_current(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let same = || -> io::Result<bool> {
-        let (ours, there) = (file.metadata()?, std::fs::metadata(path)?);
-        Ok(ours.dev() == there.dev() && ours.ino() == there.ino())
-    };
-    same().unwrap_or(false)
-}
-
-#[cfg(not(unix))]
-fn is_current(_file: &File, path: &Path) -> bool {
-    let there: io::Result<std::fs::Metadata> = std::fs::metadata(path);
-    there.is_ok()
 }
 
 /// The program that has the table open, if it left its mark beside it.

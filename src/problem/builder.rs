@@ -149,6 +149,7 @@ impl ProblemBuilder {
             mistakes.note::<()>(Err(ProblemError::new("objective.goal", message, "a finite number")));
         }
         mistakes.note(self.settings.validate().map_err(|e| e.within("settings")));
+        self.warnings.extend(self.settings.without_effect());
         // Rules can be judged only by sound variables.
         mistakes.none_in(Some(()))?;
         let n_own = self.constraints.len();

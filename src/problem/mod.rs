@@ -184,7 +184,10 @@ impl Problem {
     /// Names the first setting outside its range.
     pub fn with_settings(self, settings: Settings) -> Result<Self, ProblemError> {
         settings.validate().map_err(|e| e.within("settings"))?;
-        Ok(Self { settings, ..self })
+        let earlier = self.settings.without_effect();
+        let kept = self.warnings.into_iter().filter(|warning| !earlier.contains(warning));
+        let warnings = kept.chain(settings.without_effect()).collect();
+        Ok(Self { settings, warnings, ..self })
     }
 
     /// The same problem with some settings changed.

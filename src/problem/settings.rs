@@ -84,7 +84,8 @@ pub struct Settings {
     pub preset: Preset,
     /// Whether a point may be suggested again that has been measured. Default false, with the paper's preset true.
     pub repeats: bool,
-    /// Which point of the optimal cell is suggested where the trees alone decide. Default `centre` (the paper's).
+    /// Which point of the optimal cell is suggested where the trees alone decide. Default `centre` (the paper's). With another preset than
+    /// `paper` it counts only where the smooth process finds no new point; a problem that sets it there is warned about.
     pub point: PointChoice,
     /// Largest share of trees in which a suggestion may end in the same leaf as any one experiment known so far, `(0, 1]`: a limit on the kernel's correlation with the
     /// data (Eq. 12), proved like everything else. Small values force exploration. No limit by default; with one every suggestion comes from a proven cell, whatever
@@ -151,6 +152,24 @@ impl Settings {
         *self = Self { kappa, preset, repeats, point, trees, gp, smooth, ..self.clone() };
     }
 
+    /// What differs from the default but decides nothing with this preset, one sentence each.
+    pub(super) fn without_effect(&self) -> Vec<String> {
+        let words = Preset::WORDS;
+        let preset = words.iter().find(|(_, preset)| *preset == self.preset).map_or("", |(word, _)| *word);
+        let mut sentences = Vec::new();
+        let mut tell = |name: &str, why: &str| {
+            sentences.push(format!("settings.{name} has no effect with preset = {preset:?}: {why}"));
+        };
+        if self.preset == Preset::Paper {
+            for name in differing(&self.smooth, &SmoothSettings::default()) {
+                tell(&format!("smooth.{name}"), "the trees decide alone, without a smooth process");
+            }
+        } else if self.point != PointChoice::default() {
+            tell("point", "the smooth process chooses the point; with preset = \"paper\" the trees do");
+        }
+        sentences
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -196,6 +215,16 @@ impl Settings {
         let initial = self.design.initial;
         check("design.initial", initial, (1..=100_000).contains(&initial), "a whole number in 1..=100000")
     }
+}
+
+/// Names of the fields in which two tables of settings differ.
+fn differing<T: Serialize>(a: &T, b: &T) -> Vec<String> {
+    let fields = |table: &T| match serde_json::to_value(table) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let b = fields(b);
+    fields(a).into_iter().filter(|(name, value)| b.get(name) != Some(value)).map(|(name, _)| name).collect()
 }
 
 fn check(field: &str, value: impl Display, holds: bool, expected: &str) -> Result<(), ProblemError> {

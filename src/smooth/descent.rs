@@ -13,6 +13,20 @@ pub(super) trait Surface {
     fn scales(&self) -> Vec<f64>;
 }
 
+impl<S: Surface> Surface for &mut S {
+    fn value(&mut self, u: &[f64]) -> f64 {
+        (**self).value(u)
+    }
+
+    fn value_and_slopes(&mut self, u: &[f64], slopes: &mut [f64]) -> f64 {
+        (**self).value_and_slopes(u, slopes)
+    }
+
+    fn scales(&self) -> Vec<f64> {
+        (**self).scales()
+    }
+}
+
 /// An acquisition of a process.
 #[derive(Debug)]
 pub(super) struct AcquisitionSurface<'a> {

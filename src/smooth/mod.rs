@@ -85,4 +85,4 @@ pub use coordinates::Coordinates;
 pub use error::SmoothError;
 pub use kernel::KernelParameters;
 pub use process::{Posterior, SmoothProcess};
-pub use settings::{KernelKind, SmoothSettings};
+pub use settings::{AcquisitionRule, KernelKind, SmoothSettings};

@@ -10,7 +10,7 @@ use super::descent::{AcquisitionSurface, Surface};
 use super::local::{Local, Place};
 use super::process::{Evaluator, SmoothProcess};
 use super::shorten;
-use super::space::Space;
+use super::space::{Reach, Space};
 
 /// Starts of local searches, by how many there are at most, over the whole set and in a cell.
 const STARTS: usize = 4;
@@ -62,28 +62,41 @@ pub fn minimise(
     minimise_surface(surface, process.coordinates(), space, limits, rng)
 }
 
+/// Outside the neighbourhoods of the excluded points while the search finds a point there; else among all others.
 pub(super) fn minimise_surface(
-    surface: impl Surface,
+    mut surface: impl Surface,
     coordinates: &super::Coordinates,
     given: &SearchSpace<'_>,
     limits: &Limits,
     rng: &mut impl Rng,
 ) -> Option<Found> {
-    let space = Space::new(coordinates, given.constraints, given.region, given.excluded)?;
+    [Reach::Neighbourhood, Reach::Itself].into_iter().find_map(|reach| {
+        let space = Space::new(coordinates, given.constraints, given.region, given.excluded, reach)?;
+        search(&mut surface, &space, given, limits, rng)
+    })
+}
+
+fn search(
+    surface: &mut impl Surface,
+    space: &Space<'_>,
+    given: &SearchSpace<'_>,
+    limits: &Limits,
+    rng: &mut impl Rng,
+) -> Option<Found> {
     let in_cell = given.is_cell;
-    let mut local = Local::new(&space, surface, limits);
+    let mut local = Local::new(space, surface, limits);
 
     // 1. Candidates, made feasible.
     let mut projections = if in_cell { PROJECTIONS_IN_CELL } else { PROJECTIONS };
     let mut places: Vec<Place> = Vec::new();
-    for candidate in Plan::new(&space, in_cell).candidates(given.best_rows, given.starts, rng) {
+    for candidate in Plan::new(space, in_cell).candidates(given.best_rows, given.starts, rng) {
         if !places.is_empty() && local.must_stop() {
             break;
         }
         let place = match local.place(&candidate.x) {
             None if candidate.may_project && projections > 0 && !space.is_feasible(&candidate.x) => {
                 projections -= 1;
-                project(&space, &candidate.x, limits).and_then(|x| local.value(x))
+                project(space, &candidate.x, limits).and_then(|x| local.value(x))
             }
             place => place,
         };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SmoothError;
+use super::{Acquisition, SmoothError};
 
 /// Which correlations the kernel has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,19 @@ pub enum KernelKind {
     AdditiveAndJoint,
     /// Of all variables together only: the usual process with one length scale a variable.
     Joint,
+}
+
+/// Which acquisition suggestions minimise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AcquisitionRule {
+    /// The expected improvement after an even number of rows, the lower bound after an odd one.
+    #[default]
+    InTurns,
+    /// Always the expected improvement ([`Acquisition::LogExpectedImprovement`]).
+    ExpectedImprovement,
+    /// Always the lower bound ([`Acquisition::LowerBound`]).
+    LowerBound,
 }
 
 /// Settings of [`SmoothProcess::fit`](super::SmoothProcess::fit), and of what suggestions minimise.
@@ -28,14 +41,21 @@ pub struct SmoothSettings {
     /// Most rows the process is conditioned on, 2 to 5000: the better half of that number by target, and others by farthest-first
     /// traversal of the coordinates, so that no region loses its last row. Default 1000.
     pub condition_rows: usize,
-    /// Weight of the deviation in the lower bound that suggestions minimise in turns with the expected improvement, in `[0, 1e6]`. Default 2. The fit does not
-    /// look at it.
+    /// Which acquisition suggestions minimise. Default: in turns. A proven step of `mixed` always takes the expected improvement. The fit does not look at it.
+    pub acquisition: AcquisitionRule,
+    /// Weight of the deviation in the lower bound, in `[0, 1e6]`. Default 2. The fit does not look at it.
     pub kappa: f64,
 }
 
 impl Default for SmoothSettings {
     fn default() -> Self {
-        Self { kernel: KernelKind::default(), parameter_rows: 120, condition_rows: 1000, kappa: 2.0 }
+        Self {
+            kernel: KernelKind::default(),
+            parameter_rows: 120,
+            condition_rows: 1000,
+            acquisition: AcquisitionRule::default(),
+            kappa: 2.0,
+        }
     }
 }
 
@@ -43,6 +63,17 @@ impl SmoothSettings {
     /// The defaults with another kernel.
     pub fn with_kernel(kernel: KernelKind) -> Self {
         Self { kernel, ..Self::default() }
+    }
+
+    /// What the suggestion after `n_rows` rows, pending ones counted, minimises.
+    pub fn acquisition_after(&self, n_rows: usize) -> Acquisition {
+        match self.acquisition {
+            AcquisitionRule::ExpectedImprovement => Acquisition::LogExpectedImprovement,
+            AcquisitionRule::InTurns if n_rows.is_multiple_of(2) => Acquisition::LogExpectedImprovement,
+            AcquisitionRule::InTurns | AcquisitionRule::LowerBound => {
+                Acquisition::LowerBound { kappa: self.kappa }
+            }
+        }
     }
 
     /// Checks every range.
@@ -68,7 +99,21 @@ impl SmoothSettings {
 
 #[cfg(test)]
 mod tests {
-    use super::SmoothSettings;
+    use super::{Acquisition, AcquisitionRule, SmoothSettings};
+
+    #[test]
+    fn acquisitions_alternate_unless_one_is_asked_for() {
+        let bound = Acquisition::LowerBound { kappa: 1.4 };
+        let improvement = Acquisition::LogExpectedImprovement;
+        for (acquisition, expected) in [
+            (AcquisitionRule::InTurns, [improvement, bound, improvement]),
+            (AcquisitionRule::ExpectedImprovement, [improvement; 3]),
+            (AcquisitionRule::LowerBound, [bound; 3]),
+        ] {
+            let settings = SmoothSettings { acquisition, kappa: 1.4, ..SmoothSettings::default() };
+            assert_eq!([6, 7, 8].map(|n| settings.acquisition_after(n)), expected);
+        }
+    }
 
     #[test]
     fn the_defaults_are_valid_and_each_field_is_checked_and_named() {

@@ -6,6 +6,24 @@ use rand::{Rng, RngExt};
 
 use super::coordinates::Coordinates;
 
+/// Points this close to an excluded one in every real coordinate teach no more than it did (a share of the range; by runs on development seeds,
+/// `docs/presets.md`: without it an eighth of all evaluations repeat the optimum of a problem that is solved, to within 1e-5).
+const NEAR: f64 = 1e-4;
+
+/// Within this distance of a point there may be fewer excluded ones than its real coordinates and [`CROWD`]: as many settle a linear trend, and more
+/// mean that the process takes for noise what it cannot follow.
+const CROWD_DISTANCE: f64 = 1e-2;
+const CROWD: usize = 3;
+
+/// How far an excluded point reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Over its neighbourhood: [`NEAR`] and [`CROWD_DISTANCE`].
+    Neighbourhood,
+    /// Over the same experiment only: [`Coordinates::SAME`].
+    Itself,
+}
+
 /// What a region leaves of one coordinate's variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Choice {
@@ -34,6 +52,7 @@ pub(super) struct Space<'a> {
     template: Vec<f64>,
     /// Coordinates of the points that must not be returned.
     excluded: Vec<Vec<f64>>,
+    reach: Reach,
 }
 
 impl<'a> Space<'a> {
@@ -43,6 +62,7 @@ impl<'a> Space<'a> {
         constraints: &'a Constraints,
         region: &'a Region,
         excluded: &[Vec<f64>],
+        reach: Reach,
     ) -> Option<Self> {
         let domains = coordinates.domains();
         let mut template = Vec::with_capacity(domains.len());
@@ -69,7 +89,7 @@ impl<'a> Space<'a> {
         });
         let choices = choices.collect::<Option<Vec<Choice>>>()?;
         let excluded = excluded.iter().map(|x| coordinates.of(x)).collect();
-        Some(Self { coordinates, constraints, region, choices, template, excluded })
+        Some(Self { coordinates, constraints, region, choices, template, excluded, reach })
     }
 
     pub(super) fn n_coordinates(&self) -> usize {
@@ -136,13 +156,21 @@ impl<'a> Space<'a> {
         self.region.contains(x) && self.constraints.is_feasible(x, Tolerance::Produce)
     }
 
-    /// True when the point with coordinates `u` is one of the excluded ones.
+    /// True when the point with coordinates `u` is one of the excluded ones or, by their [`Reach`], near one of them or in a crowd of them: within a
+    /// distance in every real coordinate, and the same in all others.
     pub(super) fn is_excluded(&self, u: &[f64]) -> bool {
-        let same = |j: usize, a: f64, b: f64| match self.choices[j] {
-            Choice::Real { .. } => (a - b).abs() <= Coordinates::SAME,
-            Choice::Steps { .. } | Choice::Levels(_) => a == b,
+        let within = |row: &&Vec<f64>, distance: f64| {
+            (0..u.len()).all(|j| match self.choices[j] {
+                Choice::Real { .. } => (row[j] - u[j]).abs() <= distance,
+                Choice::Steps { .. } | Choice::Levels(_) => row[j] == u[j],
+            })
         };
-        self.excluded.iter().any(|row| row.iter().zip(u).enumerate().all(|(j, (&a, &b))| same(j, a, b)))
+        if self.reach == Reach::Itself {
+            return self.excluded.iter().any(|row| within(&row, Coordinates::SAME));
+        }
+        let reals = self.choices.iter().filter(|choice| matches!(choice, Choice::Real { .. })).count();
+        let crowd: Vec<&Vec<f64>> = self.excluded.iter().filter(|row| within(row, CROWD_DISTANCE)).collect();
+        crowd.len() >= reals + CROWD || crowd.iter().any(|row| within(row, NEAR))
     }
 
     /// A random point of the region, constraints not considered: reals uniform in their coordinate, other values equally likely (on a log scale the

@@ -10,7 +10,8 @@ use rand::rngs::ChaCha8Rng;
 
 use super::descent::Surface;
 use super::search::{Found, SearchSpace, minimise, minimise_surface};
-use super::{Acquisition, Coordinates, SmoothProcess, SmoothSettings};
+use super::space::{Reach, Space};
+use super::{Coordinates, SmoothProcess, SmoothSettings};
 use crate::Table;
 use crate::problem::{Problem, Variable};
 
@@ -228,6 +229,55 @@ fn found_points_have_short_numbers_where_that_costs_nothing() {
     }
 }
 
+/// `[0, 1] x [0, 10] x {0, ..., 4}`: the minimum of a bowl whose bottom is at (0.5, 5, 2), these points excluded.
+fn bottom_of_a_bowl(region: Option<Region>, excluded: &[[f64; 3]]) -> Vec<f64> {
+    let problem = Problem::builder("p")
+        .variable(Variable::continuous("x", 0.0, 1.0))
+        .variable(Variable::continuous("y", 0.0, 10.0))
+        .variable(Variable::integer("n", 0, 4))
+        .build()
+        .unwrap();
+    let region = region.unwrap_or_else(|| Region::full(&problem.domains()));
+    let bowl = |x: &[f64]| (x[0] - 0.5).powi(2) + (x[1] / 10.0 - 0.5).powi(2) + (x[2] - 2.0).powi(2);
+    let excluded: Vec<Vec<f64>> = excluded.iter().map(|x| x.to_vec()).collect();
+    search_in(&problem, &region, &excluded, bowl, 1).unwrap().point
+}
+
+#[test]
+fn a_point_is_at_least_a_ten_thousandth_of_the_range_from_measured_ones() {
+    let free = bottom_of_a_bowl(None, &[]);
+    assert!((free[0] - 0.5).abs() < 1e-5 && (free[1] - 5.0).abs() < 1e-4 && free[2] == 2.0, "{free:?}");
+    let other_n = bottom_of_a_bowl(None, &[[0.5, 5.0, 1.0]]);
+    assert!((other_n[0] - 0.5).abs() < 1e-5, "another whole number is no neighbour: {other_n:?}");
+    for near in [[0.5, 5.0, 2.0], [0.50003, 5.0, 2.0], [0.5, 4.9995, 2.0]] {
+        let x = bottom_of_a_bowl(None, &[near]);
+        let away = (x[0] - near[0]).abs().max((x[1] - near[1]).abs() / 10.0);
+        assert!(x[2] == 2.0 && (1e-4..0.03).contains(&away), "{x:?} beside {near:?}");
+    }
+}
+
+#[test]
+fn a_point_is_outside_a_crowd_of_measured_ones() {
+    let crowd = [[0.5, 5.0, 2.0], [0.502, 5.0, 2.0], [0.498, 5.0, 2.0], [0.5, 5.02, 2.0], [0.5, 4.98, 2.0]];
+    let four = bottom_of_a_bowl(None, &crowd[..4]);
+    assert!((four[0] - 0.5).abs() < 5e-3 && (four[1] - 5.0).abs() < 5e-2, "four are no crowd: {four:?}");
+    let five = bottom_of_a_bowl(None, &crowd);
+    let within =
+        |x: &[f64; 3]| (x[0] - five[0]).abs() <= 1e-2 && (x[1] - five[1]).abs() <= 0.1 && x[2] == five[2];
+    assert!(crowd.iter().filter(|x| within(x)).count() < 5, "{five:?}");
+}
+
+#[test]
+fn in_a_region_that_is_all_neighbourhood_only_measured_points_are_left_out() {
+    let region = Region(vec![
+        Range::Interval { lower: 0.5, upper: 0.50004 },
+        Range::Interval { lower: 5.0, upper: 5.0 },
+        Range::Interval { lower: 2.0, upper: 2.0 },
+    ]);
+    let x = bottom_of_a_bowl(Some(region), &[[0.5, 5.0, 2.0]]);
+    assert!(x[0] > 0.5 && x[0] <= 0.50004, "{x:?}");
+}
+
 #[test]
 fn a_finished_deadline_still_gives_a_feasible_point() {
     let problem = g6();
@@ -266,11 +316,7 @@ fn suggest(
     let y: Vec<f64> = values.iter().map(|v| (v - mean) / deviation).collect();
     let x = Table::from_rows(problem.variables().len(), rows);
     let process = SmoothProcess::fit(coordinates, &x, &y, &SmoothSettings::default()).unwrap();
-    let acquisition = if rows.len().is_multiple_of(2) {
-        Acquisition::LogExpectedImprovement
-    } else {
-        Acquisition::LowerBound { kappa: 2.0 }
-    };
+    let acquisition = SmoothSettings::default().acquisition_after(rows.len());
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let best_rows: Vec<Vec<f64>> = order.iter().take(5).map(|&i| rows[i].clone()).collect();
@@ -290,7 +336,7 @@ fn suggest(
 /// Uniform points, projected.
 fn first_points(problem: &Problem, coordinates: &Coordinates, n: usize, seed: u64) -> Vec<Vec<f64>> {
     let region = Region::full(&problem.domains());
-    let space = super::space::Space::new(coordinates, problem.constraints(), &region, &[]).unwrap();
+    let space = Space::new(coordinates, problem.constraints(), &region, &[], Reach::Itself).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut points = Vec::new();
     for _ in 0..100 * n {

@@ -1,7 +1,7 @@
-//! Objective values from a command of the user's, and shell commands that can be stopped with everything they started.
+//! Objective values from a command of the user's.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command as Process, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -9,10 +9,8 @@ use std::time::{Duration, Instant};
 use leafgp::engine::{Evaluate, Evaluation};
 use leafgp::problem::Problem;
 
-/// How often a running command is looked at.
-const POLL: Duration = Duration::from_millis(5);
-/// How long a stopped command may take to end by itself before it is killed.
-const GRACE: Duration = Duration::from_millis(500);
+use crate::platform::{POLL, shell, stop};
+
 /// How long to wait for the end of the output once the command itself has ended: what it left in the background may hold the pipe for ever.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -25,16 +23,6 @@ pub struct Command {
     pub timeout: Option<Duration>,
     /// Set when the user interrupts.
     pub interrupt: Option<Arc<AtomicBool>>,
-}
-
-/// A shell command in a process group of its own, so that it can be stopped with everything it started.
-pub(crate) fn shell(command: &str) -> Process {
-    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let mut process = Process::new(shell);
-    process.arg(flag).arg(command);
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut process, 0);
-    process
 }
 
 impl Command {
@@ -118,24 +106,6 @@ pub(crate) fn keep_tail(output: &mut Vec<u8>, chunk: &[u8]) {
     if output.len() > 2 * KEPT {
         output.drain(..output.len() - KEPT);
     }
-}
-
-/// Ends a command and all it started: politely, then not.
-pub(crate) fn stop(child: &mut Child) {
-    #[cfg(unix)]
-    {
-        use nix::sys::signal::{Signal, killpg};
-        let group = nix::unistd::Pid::from_raw(child.id() as i32);
-        // It may have ended in between; then there is nothing to stop.
-        let _ = killpg(group, Signal::SIGTERM);
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
-            std::thread::sleep(POLL);
-        }
-        let _ = killpg(group, Signal::SIGKILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// The number on the last line that is not blank.

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use super::black_box::Judged;
 use super::error::StudyError;
 use super::spec::{ConstraintHandling, Method, Source, StudyProblem};
-use crate::command::{keep_tail, shell, stop};
+use crate::command::keep_tail;
+use crate::platform::{shell, stop};
 use leafgp::problem::{Kind, Problem, Scale, ValueError, Variable};
 
 /// Version of the protocol.

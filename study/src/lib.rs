@@ -36,6 +36,7 @@ mod manifest;
 mod merge;
 mod optimise;
 mod page;
+mod platform;
 pub mod plot;
 mod propose;
 mod read_spec;

@@ -86,7 +86,7 @@ impl<R: Record> RunRecord<R> {
     /// Unreadable file, damage other than an interrupted last write.
     pub fn read(path: &Path) -> Result<Option<Self>, StudyError> {
         let Some(bytes) = if_there(path, std::fs::read(path))? else { return Ok(None) };
-        Self::parse(path, &bytes)
+        Self::from_bytes(path, &bytes)
     }
 
     /// Reads the run that should be in a file; `None` when it has not begun.
@@ -104,7 +104,7 @@ impl<R: Record> RunRecord<R> {
         bytes: &[u8],
         header: &RunHeader,
     ) -> Result<Option<Self>, StudyError> {
-        match Self::parse(path, bytes)? {
+        match Self::from_bytes(path, bytes)? {
             Some(record) if record.header == *header => Ok(Some(record)),
             Some(record) => Err(mixed(path, &record.header, header)),
             None => {
@@ -120,8 +120,11 @@ impl<R: Record> RunRecord<R> {
         }
     }
 
-    /// Takes the complete lines. The last line may be anything: a write that was cut off.
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Self>, StudyError> {
+    /// [`RunRecord::read`] of the bytes of the file, which messages call `path`. Takes the complete lines; the last line may be anything: a write that was cut off.
+    ///
+    /// # Errors
+    /// As [`RunRecord::read`].
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Option<Self>, StudyError> {
         let mut record: Option<Self> = None;
         let mut start = 0;
         let mut number = 0;

@@ -1,6 +1,7 @@
 //! `leafgp status`, `tell`, `fail`, `cancel`, and pending rows in `run`.
 
 use std::process::Stdio;
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use crate::support::{Folder, PROBLEM};

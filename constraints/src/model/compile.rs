@@ -409,6 +409,10 @@ impl Compiler<'_> {
         if factor == 1.0 {
             return LinearForm::node(node);
         }
+        if !factor.is_normal() {
+            let (a, b) = (self.node_of(&first), self.node_of(&second));
+            return LinearForm::node(self.operation(Operation::Product(a.min(b), a.max(b))));
+        }
         LinearForm::node(node).scaled(factor).rounded(operations.saturating_add(1))
     }
 
@@ -421,17 +425,23 @@ impl Compiler<'_> {
     }
 
     fn quotient(&mut self, a: NumberId, b: NumberId) -> LinearForm {
+        let form = self.simplified_quotient(a, b);
+        if form.is_finite() {
+            return form;
+        }
+        let (above, below) = (self.number_node(a), self.number_node(b));
+        LinearForm::node(self.operation(Operation::Quotient(above, below)))
+    }
+
+    /// The quotient with constant factors and the divisor's own term taken out, not finite where one of them cannot be.
+    fn simplified_quotient(&mut self, a: NumberId, b: NumberId) -> LinearForm {
         let (mut above, below) = (self.form(a), self.form(b));
         if let Some(divisor) = below.as_constant() {
             let mut quotient = above.clone().divided(divisor);
-            if quotient.is_finite() {
-                if self.program.constant(b).is_none() {
-                    quotient.cover_the_sum();
-                }
-                return quotient;
+            if self.program.constant(b).is_none() {
+                quotient.cover_the_sum();
             }
-            let (node, divisor) = (self.node_of(&above), self.operation(Operation::Constant(divisor)));
-            return LinearForm::node(self.operation(Operation::Quotient(node, divisor)));
+            return quotient;
         }
         let operations = above.operations.saturating_add(below.operations).saturating_add(3);
         let (divisor, scale) = self.factored(&below);
@@ -452,7 +462,8 @@ impl Compiler<'_> {
         let node = self.operation(Operation::Quotient(numerator, divisor));
         let mut form = LinearForm::node(node);
         if factor != scale {
-            form = form.scaled(factor / scale).rounded(operations);
+            let ratio = factor / scale;
+            form = form.scaled(if ratio.is_normal() { ratio } else { f64::INFINITY }).rounded(operations);
         } else if factor != 1.0 {
             form = form.rounded(operations);
         }
@@ -479,10 +490,13 @@ impl Compiler<'_> {
             return LinearForm::node(self.operation(Operation::Apply(Function::SQRT, node)));
         }
         let operations = form.operations;
-        let (node, factor) =
+        let (mut node, mut factor) =
             if exponent.fract() == 0.0 { self.factored(&form) } else { (self.node_of(&form), 1.0) };
-        let power = self.operation(Operation::Apply(Function::power(exponent), node));
         let scale = factor.powf(exponent);
+        if !scale.is_normal() {
+            (node, factor) = (self.node_of(&form), 1.0);
+        }
+        let power = self.operation(Operation::Apply(Function::power(exponent), node));
         if factor == 1.0 {
             LinearForm::node(power)
         } else {

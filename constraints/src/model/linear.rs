@@ -15,6 +15,11 @@ pub(super) struct LinearForm {
     pub(super) operations: u32,
 }
 
+/// A magnitude after a multiplication by something other than zero, or a division: infinite where digits are lost to underflow, so that the form is not used.
+fn kept(before: f64, after: f64) -> f64 {
+    if before != 0.0 && after < f64::MIN_POSITIVE { f64::INFINITY } else { after }
+}
+
 impl LinearForm {
     pub(super) fn constant(value: f64) -> Self {
         Self { constant: value, constant_magnitude: value.abs(), ..Self::default() }
@@ -36,7 +41,7 @@ impl LinearForm {
         alone.then_some((node, coefficient))
     }
 
-    /// Whether no coefficient overflowed.
+    /// Whether no coefficient overflowed or lost its digits to underflow: then the operations of the text must stay as they are.
     pub(super) fn is_finite(&self) -> bool {
         let terms = self.terms.values().all(|(a, magnitude)| a.is_finite() && magnitude.is_finite());
         terms && self.constant.is_finite() && self.constant_magnitude.is_finite()
@@ -44,16 +49,18 @@ impl LinearForm {
 
     /// Adds `factor * other`.
     pub(super) fn add(&mut self, other: &Self, factor: f64) {
+        let scaled =
+            |magnitude: f64| if factor == 0.0 { 0.0 } else { kept(magnitude, factor.abs() * magnitude) };
         let mut operations = 0;
         for (&node, &(coefficient, magnitude)) in &other.terms {
             let entry = self.terms.entry(node).or_insert((0.0, 0.0));
             operations += u32::from(entry.1 != 0.0);
             entry.0 += factor * coefficient;
-            entry.1 += factor.abs() * magnitude;
+            entry.1 += scaled(magnitude);
         }
         operations += u32::from(other.constant_magnitude != 0.0 && self.constant_magnitude != 0.0);
         self.constant += factor * other.constant;
-        self.constant_magnitude += factor.abs() * other.constant_magnitude;
+        self.constant_magnitude += scaled(other.constant_magnitude);
         self.count(other.operations);
         self.count(operations + if factor.abs() == 1.0 { 0 } else { 2 });
     }
@@ -97,10 +104,10 @@ impl LinearForm {
     pub(super) fn divided(mut self, divisor: f64) -> Self {
         for (coefficient, magnitude) in self.terms.values_mut() {
             *coefficient /= divisor;
-            *magnitude /= divisor.abs();
+            *magnitude = kept(*magnitude, *magnitude / divisor.abs());
         }
         self.constant /= divisor;
-        self.constant_magnitude /= divisor.abs();
+        self.constant_magnitude = kept(self.constant_magnitude, self.constant_magnitude / divisor.abs());
         self.rounded(2)
     }
 

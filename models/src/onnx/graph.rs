@@ -7,7 +7,7 @@ use crate::link::Link;
 use super::message::{GraphProto, NodeProto, ValueInfoProto};
 
 /// Largest number of features.
-const MAX_FEATURES: usize = 10_000_000;
+const MAX_FEATURES: usize = 2_000_000;
 
 /// The tree node of a graph, with what surrounds it.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ const MAX_SET_BYTES: usize = 1 << 30;
 /// Largest category code (XGBoost's own limit: codes are whole numbers of f32).
 const MAX_CODE: i64 = 1 << 24;
 /// Largest number of features.
-const MAX_FEATURES: usize = 10_000_000;
+const MAX_FEATURES: usize = 2_000_000;
 
 #[derive(Deserialize)]
 struct UbjModel {

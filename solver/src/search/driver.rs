@@ -1,5 +1,7 @@
 //! The whole search: start heuristics, rounds of subtrees, report.
 
+mod ladder;
+
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
@@ -15,6 +17,7 @@ use super::error::SearchError;
 use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::Model;
+use super::moves::{Moves, Reach};
 use super::node::OpenNode;
 use super::options::SearchOptions;
 use super::pool::{Found, Pool, Undecided};
@@ -22,6 +25,7 @@ use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
 use crate::objective::relative_gap;
 use crate::problem::Problem;
+use ladder::Ladder;
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 50;
@@ -34,6 +38,13 @@ const WHOLE_BYTES: usize = 128 << 20;
 const SUBTREES: usize = 16;
 /// Local searches from random cells, beside those from the start points.
 const RANDOM_STARTS: usize = 20;
+/// Chains of moves of two variables for a sum of trees that is open after so many nodes: `(nodes, chains)`. After the last of them, one of moves of three
+/// from the best point.
+const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
+/// Kicks of each chain.
+const KICKS: usize = 3;
+/// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
+const MOVE_STREAM: u64 = u64::MAX / 2;
 /// Start points used at most, best first.
 const MAX_START_POINTS: usize = 10;
 
@@ -76,6 +87,9 @@ struct Search<'a> {
     most_whole_bytes: usize,
     numbers: u64,
     nodes: u64,
+    /// False for the rungs of a ladder themselves.
+    has_ladder: bool,
+    ladder: Ladder,
 }
 
 /// Runs the search on a checked problem.
@@ -90,18 +104,9 @@ fn run_within(
     most_whole_bytes: usize,
 ) -> Result<Report, SearchError> {
     let started = Instant::now();
-    let mut search = Search {
-        problem,
-        options,
-        started,
-        pool: Pool::new(options.k_best),
-        undecided: Undecided::default(),
-        queue: BinaryHeap::new(),
-        whole_bytes: 0,
-        most_whole_bytes,
-        numbers: 0,
-        nodes: 0,
-    };
+    let mut search = Search::new(problem, options, most_whole_bytes);
+    search.started = started;
+    search.has_ladder = true;
     let Some(model) = Model::new(problem) else {
         return Ok(search.report(StopReason::Exhausted));
     };
@@ -151,7 +156,24 @@ fn each_of<T: Send, R: Send>(
     }
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(problem: &'a Problem<'a>, options: &'a SearchOptions, most_whole_bytes: usize) -> Self {
+        Self {
+            problem,
+            options,
+            started: Instant::now(),
+            pool: Pool::new(options.k_best),
+            undecided: Undecided::default(),
+            queue: BinaryHeap::new(),
+            whole_bytes: 0,
+            most_whole_bytes,
+            numbers: 0,
+            nodes: 0,
+            has_ladder: false,
+            ladder: Ladder::default(),
+        }
+    }
+
     fn push(&mut self, node: OpenNode) {
         let bytes = node.bytes();
         let whole = self.whole_bytes + bytes <= self.most_whole_bytes;
@@ -218,10 +240,38 @@ impl Search<'_> {
         self.announce();
     }
 
+    /// Chains of exact moves: the first from the best point, the others from random cells.
+    fn moves(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>, stage: usize) {
+        let model = context.model;
+        let chain = |k: usize, start: Option<&Found>, effort: (usize, Reach)| {
+            let mut rng = context.rng(MOVE_STREAM - (stage * 1000 + k) as u64);
+            let start = match start {
+                Some(best) => cells_of(model, &best.x),
+                None => random_cells(model, &mut rng),
+            };
+            Moves::default().chain(model, context.neighbours, start, effort, &context.limits(), &mut rng)
+        };
+        let (_, chains) = MOVES[stage];
+        let best = self.pool.found.first();
+        let run = |(k, ()): (usize, ())| chain(k, best.filter(|_| k == 0), (KICKS, Reach::Pairs));
+        let mut found = each_of(threads, vec![(); chains], run);
+        if stage + 1 == MOVES.len() {
+            found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
+            found.push(chain(chains, self.pool.found.first(), (0, Reach::Triples)));
+        }
+        found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
+        self.announce();
+    }
+
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
     fn rounds(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> StopReason {
         let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+        let moves_fit = self.options.local_search && Moves::fit(context.model);
+        let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
+            if self.climb(context, threads) {
+                self.clear();
+            }
             let cutoff = self.cutoff();
             let mut batch = Vec::with_capacity(SUBTREES);
             while batch.len() < SUBTREES {
@@ -239,7 +289,8 @@ impl Search<'_> {
                     StopReason::Gap
                 };
             }
-            let limit_reached = self.options.node_limit.is_some_and(|limit| self.nodes >= limit);
+            let limit_reached =
+                self.options.node_limit.is_some_and(|limit| self.nodes + self.ladder.nodes >= limit);
             if limit_reached || context.must_stop() {
                 batch.into_iter().for_each(|node| self.push(node));
                 return if self.options.interrupted() {
@@ -249,6 +300,9 @@ impl Search<'_> {
                 } else {
                     StopReason::TimeLimit
                 };
+            }
+            if let Some(stage) = stages.next_if(|&stage| self.nodes >= MOVES[stage].0) {
+                self.moves(context, threads, stage);
             }
             let (nodes, pool) = (self.nodes, &self.pool);
             let budget = match batch.len() {
@@ -281,7 +335,7 @@ impl Search<'_> {
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
         let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
-        open.min(self.cutoff()).min(self.undecided.bound)
+        open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound)
     }
 
     fn best_bound(&self) -> f64 {
@@ -297,7 +351,7 @@ impl Search<'_> {
                 objective,
                 best_bound,
                 gap: objective.map_or(f64::INFINITY, |o| relative_gap(o, best_bound)),
-                nodes: self.nodes,
+                nodes: self.nodes + self.ladder.nodes,
                 open: self.queue.len(),
                 seconds: self.started.elapsed().as_secs_f64(),
             });
@@ -314,8 +368,11 @@ impl Search<'_> {
         }
     }
 
-    fn report(self, stop_reason: StopReason) -> Report {
+    fn report(mut self, stop_reason: StopReason) -> Report {
         let options = self.options;
+        for found in std::mem::take(&mut self.ladder.found) {
+            self.pool.insert(&found);
+        }
         let remaining_bound = self.remaining_bound();
         let best_bound = self.best_bound();
         let mut listed = self.pool.found.iter().map(|found| self.incumbent(found));
@@ -345,7 +402,7 @@ impl Search<'_> {
             best_bound,
             remaining_bound,
             gap,
-            nodes: self.nodes,
+            nodes: self.nodes + self.ladder.nodes,
             undecided_cells: self.undecided.count,
             seconds: self.started.elapsed().as_secs_f64(),
             threads: options.threads,

@@ -127,15 +127,15 @@ impl Entries {
         }
         let words = model.cells.words(f);
         let cells = &cells[words.clone()];
-        let mask_words = model.mask(mask);
+        let window = model.mask(mask);
         let key = match model.cells.feature(f) {
             FeatureCells::Numeric(_) => {
                 let mut low = None;
                 let mut high = CellRank::default();
-                for (w, (c, m)) in cells.iter().zip(mask_words).enumerate() {
+                for (w, (c, m)) in window.of(cells).iter().zip(window.words()).enumerate() {
                     let both = c & m;
                     if both != 0 {
-                        let rank = self.word_rank[words.start + w];
+                        let rank = self.word_rank[words.start + window.first_word() + w];
                         low = low.or_else(|| {
                             Some(rank.plus((c & ((1 << both.trailing_zeros()) - 1)).count_ones()))
                         });
@@ -146,7 +146,7 @@ impl Entries {
                 if ranks == self.ranks[f] { Key::FREE } else { Key::of_ranks(ranks) }
             }
             FeatureCells::Levels(_) => {
-                if cells.iter().zip(mask_words).all(|(c, m)| c & !m == 0) {
+                if window.covers(cells) {
                     Key::FREE
                 } else {
                     Key::of_mask(mask)

@@ -1,6 +1,5 @@
 //! Filters a node: items outside its box, cells that no item supports, and items that a leaf limit forbids go, to a fixpoint.
 
-use super::cell_set::overlaps;
 use super::index::{BlockId, FeatureId, Id, IdVec, Position, Span};
 use super::items::feature_bit;
 use super::model::Model;
@@ -90,7 +89,7 @@ impl Filter {
                 let alive = model.items.feature_bits[item] & dirty_bits == 0
                     || model.restrictions(item).iter().all(|r| {
                         !(everything || self.dirty[r.feature])
-                            || overlaps(model.mask(r.mask), &node.cells[model.cells.words(r.feature)])
+                            || model.mask(r.mask).overlaps(&node.cells[model.cells.words(r.feature)])
                     });
                 if alive {
                     node.blocks.items[kept] = item;
@@ -146,9 +145,7 @@ impl Filter {
                     self.union[words.clone()].fill(0);
                 }
                 self.seen[f] += 1;
-                for (union, mask) in self.union[words].iter_mut().zip(model.mask(r.mask)) {
-                    *union |= mask;
-                }
+                model.mask(r.mask).add_to(&mut self.union[words]);
             }
         }
         let mut possible = true;

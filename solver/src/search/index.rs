@@ -71,6 +71,8 @@ ids! {
     FeatureId;
     /// A cell of one variable, ascending by value; a level of a category.
     CellId;
+    /// A level's place in an order that splits change.
+    LevelPlace;
     /// A cell's rank among the cells of its variable that a box keeps.
     CellRank;
     /// A set of cells of one variable, in the model's list.
@@ -107,6 +109,10 @@ ids! {
     ClassId;
     /// A run of segments of a class.
     RunId;
+    /// A piece of a link: segments that the link does not tell apart, counted over all links.
+    PieceId;
+    /// A piece, counted within its link.
+    LocalPiece;
     /// A place in the list of the classes' members.
     MemberId;
     /// Four members of a class.

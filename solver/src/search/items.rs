@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::Cells;
-use super::index::{FeatureId, Id, IdVec, ItemId, LeafId, MaskId, MaskWordId, Partition, RestrictionId};
+use super::cell_set::Window;
+use super::index::{
+    FeatureId, Id, IdVec, ItemId, LeafId, MaskId, MaskWordId, Partition, RestrictionId, Span,
+};
 
 /// An item's restriction to some cells of one variable.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct Restriction {
 struct Masks {
     words: IdVec<MaskWordId, u64>,
     spans: Partition<MaskId, MaskWordId>,
+    /// Number of the first word that a mask keeps.
+    first_words: IdVec<MaskId, usize>,
 }
 
 /// The items, in the order in which they were added.
@@ -49,10 +53,10 @@ impl Items {
         &self.restrictions[self.spans.part(item)]
     }
 
-    /// Words of a mask.
+    /// Cells of a mask.
     #[inline(always)]
-    pub(crate) fn mask(&self, mask: MaskId) -> &[u64] {
-        &self.masks.words[self.masks.spans.part(mask)]
+    pub(crate) fn mask(&self, mask: MaskId) -> Window<'_> {
+        Window::trimmed(self.masks.first_words[mask], &self.masks.words[self.masks.spans.part(mask)])
     }
 
     /// Number of masks.
@@ -70,38 +74,39 @@ pub(crate) struct ItemsBuilder {
 }
 
 /// A number that equal words share (FNV-1a, a word at a time).
-fn hash(words: &[u64]) -> u64 {
-    words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| {
+fn hash(window: &Window<'_>) -> u64 {
+    let first = window.first_word() as u64;
+    [first].iter().chain(window.words()).fold(0xcbf2_9ce4_8422_2325, |hash, word| {
         (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29)
     })
 }
 
 impl ItemsBuilder {
     /// The number of a variable's mask, new or known.
-    pub(crate) fn mask(&mut self, feature: FeatureId, words: &[u64]) -> MaskId {
-        let known = self.known.entry((feature, hash(words))).or_default();
+    pub(crate) fn mask(&mut self, feature: FeatureId, window: &Window<'_>) -> MaskId {
+        let known = self.known.entry((feature, hash(window))).or_default();
         let items = &mut self.items;
-        if let Some(&mask) = known.iter().find(|&&mask| items.mask(mask) == words) {
+        if let Some(&mask) = known.iter().find(|&&mask| items.mask(mask) == *window) {
             return mask;
         }
-        let mask = MaskId::new(items.masks.spans.len());
-        items.masks.words.extend(words.iter().copied());
+        let mask = items.masks.first_words.push(window.first_word());
+        items.masks.words.extend(window.words().iter().copied());
         items.masks.spans.push_end(items.masks.words.next_id());
         known.push(mask);
         mask
     }
 
-    /// Adds an item that lives on the box (a subset of `full`).
-    pub(crate) fn push(&mut self, cells: &Cells, full: &[u64], at: &[u64], leaf: Option<LeafId>) -> ItemId {
-        let mut feature_bits = 0;
-        for feature in cells.features() {
-            let words = cells.words(feature);
-            if at[words.clone()] != full[words.clone()] {
-                let mask = self.mask(feature, &at[words]);
-                self.items.restrictions.push(Restriction { feature, mask });
-                feature_bits |= feature_bit(feature);
-            }
-        }
+    /// Restricts the item that is pushed next to some cells of a variable, which must come in ascending order.
+    pub(crate) fn restrict(&mut self, feature: FeatureId, window: &Window<'_>) {
+        let mask = self.mask(feature, window);
+        self.items.restrictions.push(Restriction { feature, mask });
+    }
+
+    /// Adds an item that lives on the cells of the last calls of [`ItemsBuilder::restrict`], one a variable that it does not leave free.
+    pub(crate) fn push(&mut self, leaf: Option<LeafId>) -> ItemId {
+        let new = Span::new(self.items.spans.end(), self.items.restrictions.next_id());
+        let bits = self.items.restrictions[new].iter().map(|r| feature_bit(r.feature));
+        let feature_bits = bits.fold(0, |all, bit| all | bit);
         self.items.spans.push_end(self.items.restrictions.next_id());
         self.items.feature_bits.push(feature_bits);
         self.items.leaf.push(leaf)

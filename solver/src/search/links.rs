@@ -6,14 +6,15 @@
 use std::ops::Range;
 
 use super::blocks::Blocks;
-use super::cell_set::{cells_in, holds};
+use super::cell_set::cells_in;
 use super::cells::FeatureCells;
 use super::entries::{Entries, Key};
 use super::index::{
     BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
-    MemberId, Partition, Position, RunId, SegmentCellId, SegmentId, Span,
+    MemberId, Partition, PieceId, Position, RunId, SegmentCellId, SegmentId, Span,
 };
 use super::model::Model;
+use super::pieces::Pieces;
 
 /// A variable with at least two segments.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct LinkedFeature {
     pub(crate) segments: Span<SegmentId>,
     pub(crate) links: Span<LinkId>,
     pub(crate) groups: Span<GroupId>,
+    /// The pieces of its links; none where rows are kept by segment.
+    pub(crate) pieces: Span<PieceId>,
 }
 
 impl LinkedFeature {
@@ -35,6 +38,12 @@ impl LinkedFeature {
     pub(crate) fn n_segments(&self) -> usize {
         self.segments.len()
     }
+
+    /// True when the rows of its links are kept by piece.
+    #[inline(always)]
+    pub(crate) fn by_piece(&self) -> bool {
+        self.pieces.len() > 0
+    }
 }
 
 /// A block that the variable tells apart.
@@ -44,6 +53,8 @@ pub(crate) struct Link {
     /// The classes of the items that the variable restricts.
     pub(crate) classes: Span<ClassId>,
     has_free: bool,
+    /// Its pieces, where rows are kept by piece.
+    pub(crate) pieces: Span<PieceId>,
 }
 
 impl Link {
@@ -75,8 +86,9 @@ pub(crate) struct Links {
     pub(crate) classes: IdVec<ClassId, Class>,
     /// Runs of segments of the classes.
     pub(crate) runs: IdVec<RunId, Span<LocalSegment>>,
-    /// For variables with at most 64 segments: the runs of each class as bits.
+    /// The runs of each class as bits, for variables with at most 64 segments; its pieces, for links with at most 64.
     pub(crate) class_bits: IdVec<ClassId, u64>,
+    pub(crate) pieces: Pieces,
     /// Items by class.
     pub(crate) members: IdVec<MemberId, Position>,
     /// For each member of a class that is not free: which of the item's restrictions put it there.
@@ -151,6 +163,7 @@ impl Links {
         self.groups.clear();
         self.group_class.clear();
         self.class_bits.clear();
+        self.pieces.clear();
         self.segment_cells.clear();
         self.segments.clear();
         self.entries.collect(model, cells, blocks);
@@ -183,6 +196,8 @@ impl Links {
         self.list_segment_cells(cells, n_segments);
         let first_link = self.links.next_id();
         let first_group = self.groups.next_id();
+        let first_piece = self.pieces.next_id();
+        let by_piece = model.by_piece && matches!(model.cells.feature(f), FeatureCells::Numeric(_));
         let mut at = entries.start;
         while at < entries.end {
             let block = self.entries.block_of[self.entries.sorted[at].position];
@@ -190,13 +205,14 @@ impl Links {
             while at < entries.end && self.entries.block_of[self.entries.sorted[at].position] == block {
                 at += 1;
             }
-            self.build_link(model, cells, blocks, (f, block, n_segments), first..at);
+            self.build_link(model, cells, blocks, (f, block, n_segments, by_piece), first..at);
         }
         self.features.push(LinkedFeature {
             feature: f,
             segments: Span::new(first_segment, SegmentId::new(self.segments.len())),
             links: Span::new(first_link, self.links.next_id()),
             groups: Span::new(first_group, self.groups.next_id()),
+            pieces: Span::new(first_piece, self.pieces.next_id()),
         });
     }
 
@@ -239,7 +255,7 @@ impl Links {
             self.refined.refill(segments.len(), [None, None]);
             let mut next = LocalSegment::default();
             for (level, segment) in cells_in(cells).zip(self.segment_of.iter_mut()) {
-                let side = &mut self.refined[*segment][usize::from(holds(mask, level))];
+                let side = &mut self.refined[*segment][usize::from(mask.holds(level))];
                 *segment = *side.get_or_insert_with(|| {
                     let new = next;
                     next = next.next();
@@ -275,7 +291,7 @@ impl Links {
         model: &Model<'_>,
         cells: &[u64],
         blocks: &Blocks,
-        (f, block, segments): (FeatureId, BlockId, Span<LocalSegment>),
+        (f, block, segments, by_piece): (FeatureId, BlockId, Span<LocalSegment>, bool),
         entries: Range<usize>,
     ) {
         let items = blocks.block(block);
@@ -325,7 +341,12 @@ impl Links {
                 }
             }
         }
-        let link = Link { block, classes, has_free };
+        let mut link = Link { block, classes, has_free, pieces: Span::default() };
+        if by_piece {
+            let classes = link.all_classes();
+            let runs = self.classes[classes].iter().map(|class| self.runs[class.runs.first]);
+            link.pieces = self.pieces.push_link(runs, segments.len(), &mut self.class_bits[classes]);
+        }
         for k in link.all_classes() {
             for four in self.members[self.classes[k].members].chunks(4) {
                 let last = four[four.len() - 1];
@@ -365,7 +386,7 @@ impl Links {
                         continue;
                     }
                     next = segment.next();
-                    if holds(mask, level) {
+                    if mask.holds(level) {
                         match &mut run {
                             Some(run) if run.end == segment => run.end = next,
                             _ => self.runs.extend(run.replace(Span::new(segment, next))),

@@ -10,6 +10,7 @@ use super::cell_tree::CellNode;
 use super::cells::FeatureCells;
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, Span, TreeId};
 use super::learned::{CellEffort, search_cell};
+use super::line::Line;
 use super::model::Model;
 use super::pool::{Found, centre, decide, evaluate};
 
@@ -53,6 +54,11 @@ impl Neighbours {
         }
         Self { trees_of, at_boundary }
     }
+
+    /// Trees that split a variable, ascending.
+    pub(crate) fn trees_of(&self, feature: FeatureId) -> &[TreeId] {
+        &self.trees_of[feature]
+    }
 }
 
 /// A point as one cell of each variable, with the sums of its active leaves.
@@ -66,6 +72,8 @@ pub(crate) struct LocalSearch {
     trial_item: IdVec<TreeId, ItemId>,
     moves: Vec<(f64, CellId)>,
     order: Vec<FeatureId>,
+    /// The trees' items along the variable that is scanned.
+    line: Line,
 }
 
 /// Cells of a variable that are looked at between two looks at the clock.
@@ -99,9 +107,9 @@ impl LocalSearch {
     }
 
     /// Moves one variable's cell in the trial; only the listed trees can change.
-    fn shift(&mut self, model: &Model<'_>, trees: &[TreeId], mean: &mut f64) {
+    fn shift(&mut self, model: &Model<'_>, feature: FeatureId, trees: &[TreeId], mean: &mut f64) {
         for &t in trees {
-            let new = model.descend(t, &self.cell);
+            let new = self.line.item(model, t, &self.cell, feature);
             let old = self.trial_item[t];
             if new != old {
                 *mean += model.cost[new] - model.cost[old];
@@ -141,6 +149,7 @@ impl LocalSearch {
         let current = self.cell[feature];
         let end = CellId::new(model.cells.feature(feature).len());
         let slack = 1e-10 * value.abs().max(1.0);
+        self.line.draw(model, &neighbours.trees_of[feature], &self.cell, feature);
         match model.cells.feature(feature) {
             FeatureCells::Numeric(_) => {
                 for up in [true, false] {
@@ -152,7 +161,7 @@ impl LocalSearch {
                         at = next;
                         self.cell[feature] = at;
                         let trees = &neighbours.at_boundary[feature][boundary];
-                        self.shift(model, trees, &mut mean);
+                        self.shift(model, feature, trees, &mut mean);
                         let new = Self::value(model, mean, &self.trial_u);
                         if new < value - slack {
                             self.moves.push((new, at));
@@ -168,7 +177,7 @@ impl LocalSearch {
                 let mut mean = self.mean;
                 for at in Span::new(CellId::default(), end).into_iter().filter(|&at| at != current) {
                     self.cell[feature] = at;
-                    self.shift(model, &neighbours.trees_of[feature], &mut mean);
+                    self.shift(model, feature, &neighbours.trees_of[feature], &mut mean);
                     let new = Self::value(model, mean, &self.trial_u);
                     if new < value - slack {
                         self.moves.push((new, at));
@@ -193,9 +202,8 @@ impl LocalSearch {
         rng: &mut impl Rng,
     ) -> Option<Found> {
         self.place(model, cells);
-        let restricted =
-            model.problem.constraints.is_some() || model.has_exclusions() || !model.limits.is_empty();
-        let mut best = if restricted { self.realise(model, limits) } else { None };
+        let restricted = model.is_restricted();
+        let mut best = if restricted { realise(model, &self.cell, limits) } else { None };
         let mut value = Self::value(model, self.mean, &self.u);
         self.order.clear();
         self.order.extend(model.cells.features());
@@ -217,7 +225,7 @@ impl LocalSearch {
                     for k in 0..self.moves.len().min(if restricted { 6 } else { 1 }) {
                         self.cell[feature] = self.moves[k].1;
                         if restricted {
-                            let Some(found) = self.realise(model, limits) else {
+                            let Some(found) = realise(model, &self.cell, limits) else {
                                 self.cell[feature] = current;
                                 continue;
                             };
@@ -239,34 +247,34 @@ impl LocalSearch {
             }
             self.order = order;
         }
-        if restricted { best } else { self.realise(model, limits) }
+        if restricted { best } else { realise(model, &self.cell, limits) }
     }
+}
 
-    /// An allowed point of the current cells.
-    fn realise(&self, model: &Model<'_>, limits: &Limits) -> Option<Found> {
-        let mut words = vec![0; model.cells.n_words()];
-        for (f, &cell) in model.cells.features().into_iter().zip(&self.cell) {
-            insert(&mut words[model.cells.words(f)], cell);
-        }
-        let mut region = model.cells.hull(&words);
-        if let Some(learned) = &model.problem.learned {
-            let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
-            let nearly = |value: f64| value - 1e-3 * value.abs();
-            return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
-        }
-        let middle = centre(model, &region);
-        let found = evaluate(model, middle)?;
-        let Some(constraints) = model.problem.constraints else {
-            return Some(found);
-        };
-        if !constraints.contract(&mut region) {
-            return None;
-        }
-        let limits = Limits { nodes: limits.nodes.min(20), ..limits.clone() };
-        match decide(model, constraints, &limits, &region, &found.x) {
-            Decision::Feasible(x) => evaluate(model, x),
-            _ => None,
-        }
+/// An allowed point of the given cells, one of each variable.
+pub(crate) fn realise(model: &Model<'_>, cells: &IdVec<FeatureId, CellId>, limits: &Limits) -> Option<Found> {
+    let mut words = vec![0; model.cells.n_words()];
+    for (f, &cell) in model.cells.features().into_iter().zip(cells) {
+        insert(&mut words[model.cells.words(f)], cell);
+    }
+    let mut region = model.cells.hull(&words);
+    if let Some(learned) = &model.problem.learned {
+        let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
+        let nearly = |value: f64| value - 1e-3 * value.abs();
+        return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
+    }
+    let middle = centre(model, &region);
+    let found = evaluate(model, middle)?;
+    let Some(constraints) = model.problem.constraints else {
+        return Some(found);
+    };
+    if !constraints.contract(&mut region) {
+        return None;
+    }
+    let limits = Limits { nodes: limits.nodes.min(20), ..limits.clone() };
+    match decide(model, constraints, &limits, &region, &found.x) {
+        Decision::Feasible(x) => evaluate(model, x),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use super::blocks::Blocks;
 use super::index::{BlockId, ClassId, IdVec, Position, SegmentId};
 use super::kernels::{Kernels, largest, smallest};
 use super::links::{LinkedFeature, Links};
+use super::pieces::{self, RunMinima};
 
 /// Messages of a node and what they leave of its costs.
 #[derive(Debug, Default)]
@@ -20,10 +21,11 @@ pub(crate) struct Messages {
     /// What the items of each class pay: the best message among its segments.
     pub(crate) values: IdVec<ClassId, f64>,
     /// Smallest reduced cost of each class, then the change of its value.
-    minima: IdVec<ClassId, f64>,
-    /// `[n_links, n_segments]` of one variable.
-    table: Vec<f64>,
-    mean: Vec<f64>,
+    pub(super) minima: IdVec<ClassId, f64>,
+    /// `[n_links, n_segments]` of one variable; or the rows of its links by piece, one after another.
+    pub(super) table: Vec<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) run_minima: RunMinima,
 }
 
 impl Messages {
@@ -39,7 +41,11 @@ impl Messages {
             #[inline(always)]
             || {
                 for feature in links.features.iter().filter(|f| f.ties()) {
-                    exchange(links, feature, self);
+                    if feature.by_piece() {
+                        pieces::exchange(links, feature, self);
+                    } else {
+                        exchange(links, feature, self);
+                    }
                 }
             },
         );
@@ -59,13 +65,15 @@ impl Messages {
 
     /// How far rounding can put the sum of the blocks' minima above a valid bound. A mean of `n` entries errs by at most `n` roundings, in each of
     /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two
-    /// more; the sum itself one a block. The factor 4 covers what was larger on the way.
+    /// more; the sum itself one a block. The factor 4 covers what was larger on the way. By piece, the mean is a running sum of the steps of all rows: as
+    /// many roundings as there are pieces.
     pub(crate) fn margin(&self, links: &Links, blocks: &Blocks, sweeps: usize) -> f64 {
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let magnitude = 4.0 * largest(self.reduced.as_slice()).max(largest(self.values.as_slice()));
         let links = links.features.iter().map(|f| {
             let n = f.links.len() as f64;
-            n * (n + (2 * sweeps + 6) as f64)
+            let terms = f.links.len().max(f.pieces.len()) as f64;
+            n * (terms + (2 * sweeps + 6) as f64)
         });
         f64::EPSILON * magnitude * (links.sum::<f64>() + (blocks.len() as f64).powi(2))
     }
@@ -80,7 +88,7 @@ pub(crate) fn charge(links: &Links, values: &IdVec<ClassId, f64>, costs: &mut Id
 
 /// Smallest cost of each class of a variable, from the costs of the items.
 #[inline(always)]
-fn class_minima(
+pub(super) fn class_minima(
     links: &Links,
     linked: &LinkedFeature,
     costs: &IdVec<Position, f64>,
@@ -114,20 +122,45 @@ static PENALTIES: [[f64; LANES]; 16] = {
     all
 };
 
+/// Lowers the entries of a row, padded, whose bits are set.
+#[inline(always)]
+pub(super) fn lower_by_bits(mut bits: u64, row: &mut [f64], cost: f64) {
+    for chunk in row.chunks_exact_mut(LANES) {
+        let penalties = &PENALTIES[(bits & 15) as usize];
+        bits >>= LANES;
+        for j in 0..LANES {
+            let candidate = cost + penalties[j];
+            chunk[j] = if candidate < chunk[j] { candidate } else { chunk[j] };
+        }
+    }
+}
+
+/// The largest entry of a row, padded, whose bit is set.
+#[inline(always)]
+pub(super) fn largest_by_bits(mut bits: u64, row: &[f64]) -> f64 {
+    let mut best = [f64::NEG_INFINITY; LANES];
+    for chunk in row.chunks_exact(LANES) {
+        let penalties = &PENALTIES[(bits & 15) as usize];
+        bits >>= LANES;
+        for j in 0..LANES {
+            // Padding may hold infinity or NaN; the comparison then is false.
+            let candidate = chunk[j] - penalties[j];
+            best[j] = if candidate > best[j] { candidate } else { best[j] };
+        }
+    }
+    let (a, b) = (
+        if best[0] > best[1] { best[0] } else { best[1] },
+        if best[2] > best[3] { best[2] } else { best[3] },
+    );
+    if a > b { a } else { b }
+}
+
 /// Lowers the entries of a row that belong to a class. Rows of at most 64 segments are handled whole, by bits: short runs of varying length
 /// would mispredict at every end.
 #[inline(always)]
 fn lower_class(links: &Links, k: ClassId, narrow: bool, row: &mut [f64], cost: f64) {
     if narrow {
-        let mut bits = links.class_bits[k];
-        for chunk in row.chunks_exact_mut(LANES) {
-            let penalties = &PENALTIES[(bits & 15) as usize];
-            bits >>= LANES;
-            for j in 0..LANES {
-                let candidate = cost + penalties[j];
-                chunk[j] = if candidate < chunk[j] { candidate } else { chunk[j] };
-            }
-        }
+        lower_by_bits(links.class_bits[k], row, cost);
     } else {
         for run in links.runs_of(k) {
             for entry in &mut row[run.range()] {
@@ -141,22 +174,7 @@ fn lower_class(links: &Links, k: ClassId, narrow: bool, row: &mut [f64], cost: f
 #[inline(always)]
 fn largest_of_class(links: &Links, k: ClassId, narrow: bool, row: &[f64]) -> f64 {
     if narrow {
-        let mut best = [f64::NEG_INFINITY; LANES];
-        let mut bits = links.class_bits[k];
-        for chunk in row.chunks_exact(LANES) {
-            let penalties = &PENALTIES[(bits & 15) as usize];
-            bits >>= LANES;
-            for j in 0..LANES {
-                // Padding may hold infinity or NaN; the comparison then is false.
-                let candidate = chunk[j] - penalties[j];
-                best[j] = if candidate > best[j] { candidate } else { best[j] };
-            }
-        }
-        let (a, b) = (
-            if best[0] > best[1] { best[0] } else { best[1] },
-            if best[2] > best[3] { best[2] } else { best[3] },
-        );
-        if a > b { a } else { b }
+        largest_by_bits(links.class_bits[k], row)
     } else {
         let mut value = f64::NEG_INFINITY;
         for run in links.runs_of(k) {
@@ -168,7 +186,7 @@ fn largest_of_class(links: &Links, k: ClassId, narrow: bool, row: &[f64]) -> f64
 }
 
 /// Entries handled at a time; rows are padded to a multiple.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// Row length for a number of segments, and whether rows are handled by bits.
 #[inline(always)]
@@ -224,9 +242,20 @@ fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) {
         }
     }
     // What the minima held is used up: they now hold the changes.
+    pay(links, linked, minima, reduced);
+}
+
+/// Takes the changes of the classes' values out of the items' costs.
+#[inline(always)]
+pub(super) fn pay(
+    links: &Links,
+    linked: &LinkedFeature,
+    changes: &IdVec<ClassId, f64>,
+    costs: &mut IdVec<Position, f64>,
+) {
     let members = links.members_of(linked);
     for (&i, &k) in links.members[members].iter().zip(&links.member_class[members]) {
-        reduced[i] -= minima[k];
+        costs[i] -= changes[k];
     }
 }
 
@@ -247,6 +276,10 @@ fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
         let (stride, narrow) = row_shape(linked);
         class_minima(links, linked, reduced, minima);
         let bounds = &mut segment_bound[linked.segments];
+        if linked.by_piece() {
+            pieces::raise_segments(links, linked, (minima, block_min), (table, bounds));
+            continue;
+        }
         for link in &links.links[linked.links] {
             let free = link.free().map_or(f64::INFINITY, |k| minima[k]);
             table.clear();

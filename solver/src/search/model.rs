@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use crate::forest::{Node as TreeNode, Rule};
 use leafgp_constraints::{Range, Region};
 
-use super::cell_set::{self, cells_in, holds, insert};
+use super::cell_set::{self, Window, cells_in, holds, insert};
 use super::cell_tree::CellTree;
 use super::cells::{Cells, FeatureCells};
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, LeafId, LimitId, MaskId, Partition, TreeId};
@@ -62,6 +62,8 @@ pub(crate) struct Model<'a> {
     pub(crate) constant: f64,
     pub(crate) deviation: Option<Deviation>,
     pub(crate) limits: IdVec<LimitId, Limit>,
+    /// Whether rows of numbers are kept by piece (see [`super::pieces`]) instead of by segment: faster for many trees, and the same up to rounding.
+    pub(crate) by_piece: bool,
 }
 
 impl<'a> Model<'a> {
@@ -77,7 +79,7 @@ impl<'a> Model<'a> {
         let mut trees = IdVec::default();
         for (t, tree) in problem.forest.trees().iter().enumerate() {
             let offset = problem.forest.leaf_offset(t);
-            trees.push(CellTree::new(tree, offset, &cells, &full, &mut items));
+            trees.push(CellTree::new(tree, offset, &cells, &mut items));
             tree_items.push_end(items.next_id());
         }
         exclude(problem, &cells, &full, &mut items, &mut tree_items)?;
@@ -132,6 +134,7 @@ impl<'a> Model<'a> {
             constant: objective.constant,
             deviation,
             limits: compile_limits(problem, &items),
+            by_piece: deviation.is_none_or(|deviation| deviation.kappa < 0.0),
             items,
         })
     }
@@ -144,6 +147,11 @@ impl<'a> Model<'a> {
     /// True when an excluded region takes cells away.
     pub(crate) fn has_exclusions(&self) -> bool {
         self.tree_items.len() > self.trees.len()
+    }
+
+    /// True when not every cell holds an allowed point.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.problem.constraints.is_some() || self.has_exclusions() || !self.limits.is_empty()
     }
 
     /// Length of the items' vectors, padded; 0 without a deviation.
@@ -163,9 +171,9 @@ impl<'a> Model<'a> {
         self.tree_items.part_of(item)
     }
 
-    /// Words of a mask.
+    /// Cells of a mask.
     #[inline(always)]
-    pub(crate) fn mask(&self, mask: MaskId) -> &[u64] {
+    pub(crate) fn mask(&self, mask: MaskId) -> Window<'_> {
         self.items.mask(mask)
     }
 
@@ -280,7 +288,10 @@ fn exclude(
                 let mut at = rest.clone();
                 at[words(f)].fill(0);
                 piece.iter().for_each(|&cell| insert(&mut at[words(f)], cell));
-                items.push(cells, full, &at, None);
+                for f in cells.features().into_iter().filter(|&f| at[words(f)] != full[words(f)]) {
+                    items.restrict(f, &Window::new(0, &at[words(f)]));
+                }
+                items.push(None);
             }
             rest[words(f)].copy_from_slice(&inside[words(f)]);
         }

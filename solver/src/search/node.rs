@@ -1,7 +1,7 @@
 //! A node: a box of cells, the trees it has decided, the leaves still possible in the others, and a point of the relaxation.
 
 use super::blocks::Blocks;
-use super::cell_set::{self, overlaps};
+use super::cell_set;
 use super::index::{CellId, FeatureId, IdVec, ItemId, LimitId, Position, Span};
 use super::model::Model;
 use super::multipliers::Multipliers;
@@ -124,7 +124,7 @@ impl Node {
                 let alive = model
                     .restrictions(item)
                     .iter()
-                    .all(|r| overlaps(model.mask(r.mask), &self.cells[model.cells.words(r.feature)]));
+                    .all(|r| model.mask(r.mask).overlaps(&self.cells[model.cells.words(r.feature)]));
                 if alive {
                     self.blocks.items.push(item);
                     self.z.push(weight);

@@ -26,6 +26,7 @@ pub(crate) struct Small {
 /// An allowed point.
 #[derive(Debug)]
 pub(crate) struct Point {
+    pub(crate) x: Vec<f64>,
     pub(crate) cells: IdVec<FeatureId, CellId>,
     pub(crate) value: f64,
 }
@@ -150,6 +151,7 @@ pub(crate) fn allowed_points(model: &Model<'_>) -> Vec<Point> {
     let point = |x: Vec<f64>| Point {
         cells: model.cells.features().into_iter().zip(&x).map(|(f, &v)| model.cells.cell_of(f, v)).collect(),
         value: problem.objective.value(&problem.forest.active_leaves(&x)),
+        x,
     };
     points.into_iter().filter(|x| problem.allows(x)).map(point).collect()
 }

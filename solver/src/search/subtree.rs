@@ -12,7 +12,7 @@ use leafgp_constraints::{Limits, Range};
 
 use super::blocks::Blocks;
 use super::branching::{Basis, Branching};
-use super::cell_set::{self, holds, overlaps, remove};
+use super::cell_set::{self, holds, remove};
 use super::dual::Dual;
 use super::evidence::Refuter;
 use super::filter::{Changed, Filter};
@@ -458,8 +458,8 @@ impl Worker {
                 model.restrictions(items[position]).iter().all(|r| {
                     let range = model.cells.words(r.feature);
                     let mask = model.mask(r.mask);
-                    let any = overlaps(mask, &words[range.clone()]);
-                    words[range].iter_mut().zip(mask).for_each(|(w, m)| *w &= m);
+                    let any = mask.overlaps(&words[range.clone()]);
+                    mask.restrict(&mut words[range]);
                     any
                 })
             });

@@ -6,6 +6,7 @@ use crate::search::index::{
 };
 use crate::search::links::{Link, LinkedFeature, Links};
 use crate::search::model::Model;
+use crate::search::pieces::SplitGains;
 
 use super::basis::Basis;
 
@@ -72,6 +73,7 @@ pub(crate) struct Candidates {
     begins: IdVec<Rank, f64>,
     gains: [IdVec<Rank, f64>; 2],
     mass: IdVec<Rank, f64>,
+    split_gains: SplitGains,
 }
 
 impl Candidates {
@@ -105,7 +107,11 @@ impl Candidates {
         for (number, linked) in links.features.ids().into_iter().zip(&links.features) {
             let categorical = matches!(model.cells.feature(linked.feature), FeatureCells::Levels(_));
             self.order_segments(links, linked, categorical, basis.segment_bound);
-            self.score_prefixes(links, number, linked, basis.need);
+            if linked.by_piece() {
+                self.score_by_piece(links, number, linked, basis.need);
+            } else {
+                self.score_prefixes(links, number, linked, basis.need);
+            }
             if categorical && linked.n_segments() > 2 {
                 self.score_singles(links, number, linked, basis.need);
             }
@@ -174,6 +180,10 @@ impl Candidates {
             ranks[segment.index()] = self.dead.push(bounds[segment.index()] == f64::INFINITY);
         }
         self.any_dead = self.dead.as_slice().contains(&true);
+        if linked.by_piece() {
+            // No displacement is asked of them.
+            return;
+        }
         let (ranks, dead) = (&*ranks, &self.dead);
         for link in &links.links[linked.links] {
             for k in link.classes {
@@ -257,8 +267,27 @@ impl Candidates {
                 mass[p] += left.min(begins[p]);
             }
         }
+        self.list_prefixes(number, need);
+    }
+
+    /// As [`Candidates::score_prefixes`], from rows by piece; without curvature no weight is split, so the masses do not matter.
+    #[inline(always)]
+    fn score_by_piece(&mut self, links: &Links, number: LinkedId, linked: &LinkedFeature, need: f64) {
+        let n = linked.n_segments();
+        for gains in &mut self.gains {
+            gains.refill(n, 0.0);
+        }
+        self.mass.refill(n, 0.0);
+        let gains = self.gains.each_mut().map(IdVec::as_mut_slice);
+        self.split_gains.fill(links, linked, &self.class_cost, self.dead.as_slice(), gains);
+        self.list_prefixes(number, need);
+    }
+
+    /// Lists the splits of a variable between two of its segments that are left.
+    #[inline(always)]
+    fn list_prefixes(&mut self, number: LinkedId, need: f64) {
         let mut alive_before = false;
-        for p in inner {
+        for p in self.dead.ids().into_iter().skip(1) {
             alive_before |= !self.dead[p.previous()];
             if !alive_before || self.dead[p] {
                 continue;

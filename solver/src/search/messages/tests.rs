@@ -3,9 +3,9 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Messages, bound_segments, charge, exchange};
+use super::{Messages, bound_segments, charge};
 use crate::search::blocks::Blocks;
-use crate::search::cell_set::{cells_in, holds};
+use crate::search::cell_set::cells_in;
 use crate::search::filter::{Changed, Filter};
 use crate::search::index::{BlockId, CellId, ClassId, FeatureId, IdVec, Position};
 use crate::search::kernels::Kernels;
@@ -13,7 +13,9 @@ use crate::search::links::{LinkedFeature, Links};
 use crate::search::model::Model;
 use crate::search::multipliers::Multipliers;
 use crate::search::node::Node;
+use crate::search::pieces;
 use crate::search::small::Small;
+use crate::{Domain, Forest, LeafObjective, Node as TreeNode, Problem, Rule, Tree};
 
 const ROUNDING: f64 = 1e-12;
 
@@ -42,7 +44,7 @@ fn for_each_node(mut check: impl FnMut(&Model<'_>, &Node, &Links, Messages, &mut
 fn allows(model: &Model<'_>, blocks: &Blocks, position: Position, feature: FeatureId, cell: CellId) -> bool {
     let restrictions = model.restrictions(blocks.items[position]);
     let mask = restrictions.iter().find(|r| r.feature == feature).map(|r| model.mask(r.mask));
-    mask.is_none_or(|mask| holds(mask, cell))
+    mask.is_none_or(|mask| mask.holds(cell))
 }
 
 /// What the items of a block cost at a segment at least, before they pay for the variable's messages.
@@ -77,6 +79,14 @@ fn paid(
     paid
 }
 
+fn exchange(links: &Links, linked: &LinkedFeature, messages: &mut Messages) {
+    if linked.by_piece() {
+        pieces::exchange(links, linked, messages);
+    } else {
+        super::exchange(links, linked, messages);
+    }
+}
+
 fn close(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= ROUNDING * (1.0 + a.abs())
 }
@@ -109,9 +119,9 @@ fn an_exchange_reaches_the_best_bound_that_its_variable_allows() {
                 exchanges += 1;
                 gained += usize::from(after > before + 1e-6);
 
-                // The messages of a segment cancel out, and a second exchange has nothing to do.
+                // The messages of a segment cancel out, and a second exchange has nothing to do. Rows by piece hold the best messages of each piece only.
                 let stride = messages.table.len() / tied.len();
-                for segment in 0..linked.n_segments() {
+                for segment in (0..linked.n_segments()).filter(|_| !linked.by_piece()) {
                     let sum: f64 = messages.table.chunks_exact(stride).map(|row| row[segment]).sum();
                     assert!(sum.abs() <= ROUNDING, "messages sum to {sum}");
                 }
@@ -204,4 +214,86 @@ fn a_node_gets_back_the_messages_that_it_kept() {
         let single = messages.values.iter().map(|&value| f64::from(value as f32));
         assert!(values.iter().zip(single).all(|(&a, b)| a == b));
     });
+}
+
+/// Sweeps by piece and by segment, and compares all that comes of them; returns the number of variables with pieces.
+fn compare_rows(
+    model: &Model<'_>,
+    node: &Node,
+    links: &Links,
+    mut messages: Messages,
+    sweeps: usize,
+) -> usize {
+    let mut model = Model::new(model.problem).unwrap();
+    model.by_piece = false;
+    let mut dense_links = Links::default();
+    dense_links.build(&model, &node.cells, &node.blocks);
+    let mut dense = Messages { reduced: messages.reduced.clone(), ..Messages::default() };
+    dense.clear(&dense_links);
+    for _ in 0..sweeps {
+        messages.sweep(Kernels::new(), links);
+        dense.sweep(Kernels::new(), &dense_links);
+    }
+    let bound = messages.sum_of_minima(&node.blocks);
+    assert!(close(bound, dense.sum_of_minima(&node.blocks)));
+    bound_segments(Kernels::new(), links, bound, &mut messages);
+    bound_segments(Kernels::new(), &dense_links, bound, &mut dense);
+    let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| close(a, b));
+    assert!(same(messages.values.as_slice(), dense.values.as_slice()));
+    assert!(same(messages.reduced.as_slice(), dense.reduced.as_slice()));
+    assert!(same(messages.segment_bound.as_slice(), dense.segment_bound.as_slice()));
+    links.features.iter().filter(|linked| linked.by_piece()).count()
+}
+
+#[test]
+fn rows_by_piece_are_rows_by_segment() {
+    let mut compared = 0;
+    for_each_node(|model, node, links, messages, rng| {
+        if model.by_piece {
+            compared += compare_rows(model, node, links, messages, rng.random_range(0..4));
+        }
+    });
+    assert!(compared > 200, "{compared} variables");
+}
+
+/// A tree of `n` leaves that splits off one end of what is left at a time, of the first variable twice as often as of the second.
+fn comb(n: usize, offset: f64) -> Tree {
+    let mut nodes = Vec::new();
+    for k in 0..n - 1 {
+        let rule = Rule::Threshold((k as f64 + offset) / n as f64);
+        nodes.push(TreeNode::Split {
+            feature: usize::from(k % 3 == 2),
+            rule,
+            left: 2 * k + 1,
+            right: 2 * k + 2,
+        });
+        nodes.push(TreeNode::Leaf { leaf: k, value: 0.0 });
+    }
+    nodes.push(TreeNode::Leaf { leaf: n - 1, value: 0.0 });
+    Tree { nodes }
+}
+
+#[test]
+fn rows_of_more_pieces_than_a_word_has_bits_are_rows_by_segment() {
+    let domains = vec![Domain::Continuous { lower: 0.0, upper: 1.0 }; 2];
+    let trees = (0..6).map(|t| comb([40, 97, 98, 150, 200, 64][t], 0.1 + 0.13 * t as f64)).collect();
+    let forest = Forest::new(trees, &domains).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let linear: Vec<f64> = (0..forest.n_leaves()).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let objective = LeafObjective { constant: 0.0, linear, quadratic: None };
+    let problem = Problem::new(&domains, &forest, &objective);
+    let model = Model::new(&problem).unwrap();
+    let mut node = Node::default();
+    node.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
+    assert!(Filter::default().run(&model, &mut node, Changed::Everything));
+    let mut links = Links::default();
+    links.build(&model, &node.cells, &node.blocks);
+    let most = links.links.iter().map(|link| link.pieces.len()).max().unwrap();
+    assert!(most > 128, "{most} pieces at most");
+    for sweeps in [1, 5] {
+        let reduced = node.blocks.items.iter().map(|&item| model.cost[item]).collect();
+        let mut messages = Messages { reduced, ..Messages::default() };
+        messages.clear(&links);
+        assert_eq!(compare_rows(&model, &node, &links, messages, sweeps), 2);
+    }
 }

@@ -1,7 +1,6 @@
 //! The search of small problems, node by node, against a list of all points.
 
 use super::{Context, Outcome, Verdict, Worker};
-use crate::search::cell_set::overlaps;
 use crate::search::filter::Changed;
 use crate::search::index::{BlockId, Position};
 use crate::search::local::Neighbours;
@@ -117,7 +116,7 @@ fn compare_split(model: &Model<'_>, worker: &Worker, node: &Node, seed: u64, see
     let touches = |position: Position, cells: &[u64]| {
         let restrictions = model.restrictions(worker.old_blocks.items[position]);
         let mask = restrictions.iter().find(|r| r.feature == split.feature).map(|r| model.mask(r.mask));
-        mask.is_none_or(|mask| overlaps(mask, cells))
+        mask.is_none_or(|mask| mask.overlaps(cells))
     };
     let all = &node.cells[words];
     let left: Vec<u64> = all.iter().zip(&split.left).map(|(a, l)| a & l).collect();

@@ -1,0 +1,227 @@
+//! The ladder: bounds short of the optimum, proved rung by rung, for searches that their time limit will end.
+//!
+//! A search for the optimum raises its lowest bound late: a node that it cannot close gets little effort, and nothing is fixed but what the best value excludes.
+//! Proving that nothing lies below some value in between is a far smaller search, for its cutoff fixes far more. So once a share of the time has gone, such
+//! values are proved, each from the root again (what a cutoff fixes holds for that cutoff only), and their times tell whether the whole proof still fits
+//! into what is left. If so, the search itself goes on; it never depends on the rungs, so that its answer stays the same whether it was paused or not.
+
+use std::time::{Duration, Instant};
+
+use rayon::ThreadPool;
+
+use super::{OpenNode, Search, trivial_bound};
+use crate::search::options::SearchOptions;
+use crate::search::pool::Found;
+use crate::search::subtree::Context;
+
+/// Share of the time limit before the first rung.
+const START: f64 = 0.125;
+/// What each rung leaves of the gap; the later ones are tried where the first would take too long.
+const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
+/// Share of the time left that a rung may be expected to take.
+const SHARE: f64 = 0.5;
+
+/// Rungs from which on the times are believed.
+const TRUSTED: usize = 3;
+
+/// A value that was proved, and the time it took.
+#[derive(Clone, Copy, Debug)]
+struct Rung {
+    bound: f64,
+    seconds: f64,
+}
+
+/// The rungs so far.
+#[derive(Debug)]
+pub(super) struct Ladder {
+    /// Proved: no allowed point has a smaller objective.
+    pub(super) bound: f64,
+    /// Nodes of all rungs.
+    pub(super) nodes: u64,
+    /// What the rungs found; the search learns of it at its end only.
+    pub(super) found: Vec<Found>,
+    rungs: Vec<Rung>,
+    spent: Duration,
+    /// By how much estimates of the whole proof are taken to be too low: the times grow faster than exponentially towards the optimum.
+    correction: f64,
+}
+
+impl Default for Ladder {
+    fn default() -> Self {
+        Self {
+            bound: f64::NEG_INFINITY,
+            nodes: 0,
+            found: Vec::new(),
+            rungs: Vec::new(),
+            spent: Duration::ZERO,
+            correction: 2.0,
+        }
+    }
+}
+
+impl Ladder {
+    /// Seconds that a proof of the value may take: the times of the last two rungs, continued exponentially.
+    fn estimate(&self, bound: f64, gap: f64) -> f64 {
+        let [.., last] = &self.rungs[..] else { return 0.0 };
+        let rate = match &self.rungs[..] {
+            [.., before, last] => {
+                (last.seconds / before.seconds.max(1e-3)).max(1.2).ln() / (last.bound - before.bound)
+            }
+            // Nothing is known yet: twice the time for each rung.
+            _ => std::f64::consts::LN_2 / ((1.0 - STEPS[0]) * gap),
+        };
+        last.seconds * (rate * (bound - last.bound)).exp()
+    }
+
+    /// The value to prove next, below the goal of the whole search, instead of going on with that; `proved` is the bound so far. `spent` and `left` are
+    /// the seconds that the search itself has taken and that are left for all.
+    fn next(&mut self, proved: f64, goal: f64, spent: f64, left: f64) -> Option<f64> {
+        let gap = goal - proved;
+        if self.rungs.len() >= TRUSTED {
+            let whole = self.estimate(goal, gap);
+            while self.correction * whole < spent {
+                self.correction *= 2.0;
+            }
+            if self.correction * whole - spent <= left {
+                return None;
+            }
+        }
+        let rungs = STEPS.map(|step| goal - step * gap);
+        rungs.into_iter().find(|&rung| rung > proved && self.estimate(rung, gap) <= SHARE * left)
+    }
+}
+
+impl Search<'_> {
+    /// Proves values short of the optimum for as long as that promises more than the search itself. Returns true when that settled everything.
+    pub(super) fn climb(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> bool {
+        let Some(limit) = self.options.time_limit.filter(|_| self.has_ladder && context.model.by_piece)
+        else {
+            return false;
+        };
+        loop {
+            let elapsed = self.started.elapsed();
+            let left = limit.saturating_sub(elapsed).as_secs_f64();
+            let goal = self.cutoff();
+            let proved = self.remaining_bound();
+            if context.must_stop() || elapsed < limit.mul_f64(START) || !goal.is_finite() || proved >= goal {
+                return false;
+            }
+            let spent = elapsed.saturating_sub(self.ladder.spent).as_secs_f64();
+            let Some(cutoff) = self.ladder.next(proved, goal, spent, left) else { return false };
+            let begun = Instant::now();
+            let options = SearchOptions {
+                objective_cutoff: cutoff,
+                local_search: false,
+                progress: None,
+                node_limit: self
+                    .options
+                    .node_limit
+                    .map(|limit| limit.saturating_sub(self.nodes + self.ladder.nodes)),
+                ..self.options.clone()
+            };
+            let mut rung = Search::new(self.problem, &options, self.most_whole_bytes);
+            rung.pool.clone_from(&self.pool);
+            self.ladder.found.iter().for_each(|found| _ = rung.pool.insert(found));
+            rung.push(OpenNode::root(
+                context.model,
+                trivial_bound(self.problem.objective, self.problem.forest),
+            ));
+            rung.rounds(&Context { options: &options, ..*context }, threads);
+            let bound = rung.best_bound();
+            self.ladder.nodes += rung.nodes;
+            self.ladder.bound = self.ladder.bound.max(bound);
+            self.ladder.spent += begun.elapsed();
+            self.ladder.rungs.push(Rung { bound, seconds: begun.elapsed().as_secs_f64() });
+            self.ladder.found.clone_from(&rung.pool.found);
+            self.announce();
+            // A better point was found, and nothing is below that.
+            if rung.queue.is_empty() && bound < cutoff {
+                return rung.undecided.bound >= bound;
+            }
+            if bound < cutoff {
+                return false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Ladder, Rung};
+    use crate::search::driver::{Search, trivial_bound};
+    use crate::search::local::Neighbours;
+    use crate::search::model::Model;
+    use crate::search::node::OpenNode;
+    use crate::search::options::SearchOptions;
+    use crate::search::report::StopReason;
+    use crate::search::small::{Small, allowed_points, best_in};
+    use crate::search::subtree::Context;
+
+    #[test]
+    fn rungs_are_left_for_the_search_when_that_is_expected_to_end_in_time() {
+        let mut ladder = Ladder::default();
+        // Nothing is known: the first rung takes three tenths of the gap.
+        assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), Some(-7.0));
+        ladder.rungs.push(Rung { bound: -8.0, seconds: 0.5 });
+        ladder.rungs.push(Rung { bound: -7.0, seconds: 1.0 });
+        ladder.rungs.push(Rung { bound: -5.0, seconds: 2.0 });
+        // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, taken twice, of which 4 are spent.
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.7), None);
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.5), Some(-3.5));
+        // It takes 3.36 seconds, the shorter steps 2.83 and 2.38, of which only the last is below half of 4.9.
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 4.9), Some(-4.5));
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 2.0), None);
+        // The search has taken longer than estimated: the estimate doubles.
+        assert_eq!(ladder.next(-5.0, 0.0, 23.0, 22.0), Some(-3.5));
+        assert_eq!(ladder.next(-5.0, 0.0, 23.0, 23.0), None);
+    }
+
+    #[test]
+    fn rungs_prove_bounds_of_every_point_and_leave_the_search_its_answer() {
+        let (mut climbed, mut between) = (0, 0);
+        for seed in 0..400 {
+            let small = Small::random(seed);
+            let problem = small.problem();
+            let Some(model) = Model::new(&problem) else { continue };
+            let points = allowed_points(&model);
+            if !model.by_piece || points.is_empty() {
+                continue;
+            }
+            let optimum = best_in(&model, &points, &model.cells.full());
+            // A point to start from that is rarely the best, as after an eighth of a long time limit.
+            let start = points.iter().max_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
+            let options = SearchOptions {
+                gap: 0.0,
+                local_search: false,
+                start_points: vec![start.x.clone()],
+                time_limit: Some(Duration::from_secs(4_000)),
+                ..SearchOptions::default()
+            };
+            let neighbours = Neighbours::new(&model);
+            let context =
+                Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
+            let mut search = Search::new(&problem, &options, usize::MAX);
+            search.has_ladder = true;
+            search.started = Instant::now().checked_sub(Duration::from_secs(1_000)).unwrap();
+            search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+            search.start(&context, None);
+            let settled = search.climb(&context, None);
+            let proved = search.ladder.bound;
+            assert!(proved <= optimum + 1e-12, "seed {seed}: {proved} above {optimum}");
+            assert!(!settled || proved >= optimum - 1e-9, "seed {seed}: {proved} below {optimum}");
+            climbed += search.ladder.rungs.len();
+            between += usize::from(proved > f64::NEG_INFINITY && proved < optimum - 1e-6);
+            if settled {
+                search.clear();
+            }
+            search.rounds(&context, None);
+            let report = search.report(StopReason::Gap);
+            let found = report.incumbent.unwrap().objective;
+            assert!((found - optimum).abs() <= 2e-9, "seed {seed}: {found} instead of {optimum}");
+            assert!(report.best_bound <= optimum + 1e-12);
+        }
+        assert!(climbed > 100 && between > 20, "{climbed} rungs, {between} bounds short of the optimum");
+    }
+}
