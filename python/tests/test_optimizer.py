@@ -232,10 +232,15 @@ def long_search():
 
 def test_ctrl_c_ends_a_search_and_gives_the_best_so_far():
     optimizer = long_search()
+    # Where the tests run in the background of a shell, SIGINT is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(5.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(leafgp.Interrupted) as caught:
-        optimizer.ask()
+    try:
+        with pytest.raises(leafgp.Interrupted) as caught:
+            optimizer.ask()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert isinstance(caught.value, KeyboardInterrupt)
     suggestion = caught.value.result
     assert optimizer.problem.is_feasible(suggestion.point) and suggestion.stop_reason == "interrupted"
