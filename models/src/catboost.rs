@@ -10,14 +10,12 @@ use serde::de::IgnoredAny;
 
 use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
-use crate::feature::{Feature, FeatureKind};
+use crate::feature::{Feature, FeatureKind, MAX_FEATURES};
 use crate::link::Link;
 use crate::options::ReadOptions;
 use crate::rounding::last_at_most;
 use crate::tree::{Node, Rule, Tree, Unreached};
 
-/// Largest number of features.
-const MAX_FEATURES: usize = 2_000_000;
 /// Largest number of labels, every category with all of them.
 const MAX_LABELS: usize = 50_000_000;
 /// Deepest symmetric tree; CatBoost's own limit is 16.

@@ -1,5 +1,8 @@
 //! What a model asks: named numbers and categories.
 
+/// Largest number of features that is read, in every format: a file of a few bytes must not ask for much memory.
+pub(crate) const MAX_FEATURES: usize = 2_000_000;
+
 /// A feature of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feature {

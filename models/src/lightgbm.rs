@@ -11,7 +11,7 @@ use leafgp_constraints::LevelSet;
 
 use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
-use crate::feature::{Feature, FeatureKind};
+use crate::feature::{Feature, FeatureKind, MAX_FEATURES};
 use crate::link::Link;
 use crate::options::ReadOptions;
 use crate::tree::{Node, Rule, Tree, Unreached};
@@ -20,8 +20,6 @@ const CATEGORICAL: u8 = 1;
 const DEFAULT_LEFT: u8 = 2;
 /// Values of at most this size are zeros to LightGBM, an f32 constant.
 const ZERO: f64 = 1e-35_f32 as f64;
-/// Largest number of features: a file of a few bytes must not ask for more memory than this.
-const MAX_FEATURES: usize = 2_000_000;
 
 /// Lines `key=value` up to an empty line, with the number of the first.
 #[derive(Debug)]

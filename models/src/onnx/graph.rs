@@ -1,13 +1,10 @@
 //! Where the trees stand in the graph: what their inputs and their output are.
 
 use crate::error::ModelError;
-use crate::feature::Feature;
+use crate::feature::{Feature, MAX_FEATURES};
 use crate::link::Link;
 
 use super::message::{GraphProto, NodeProto, ValueInfoProto};
-
-/// Largest number of features.
-const MAX_FEATURES: usize = 2_000_000;
 
 /// The tree node of a graph, with what surrounds it.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
-use crate::feature::{Feature, FeatureKind};
+use crate::feature::{Feature, FeatureKind, MAX_FEATURES};
 use crate::link::Link;
 use crate::options::ReadOptions;
 use crate::rounding::last_below;
@@ -26,8 +26,6 @@ use document::{Booster, Categories, Encoding, TreeModel, XgTree};
 const MAX_SET_BYTES: usize = 1 << 30;
 /// Largest category code (XGBoost's own limit: codes are whole numbers of f32).
 const MAX_CODE: i64 = 1 << 24;
-/// Largest number of features.
-const MAX_FEATURES: usize = 2_000_000;
 
 #[derive(Deserialize)]
 struct UbjModel {
