@@ -24,7 +24,7 @@ mod _leafgp {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::models::{_optimize_models, _reach};
+    use super::models::ModelProblem;
     #[pymodule_export]
     use super::optimizer::Optimizer;
     #[pymodule_export]

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::document;
 use crate::failure::Failure;
-use crate::value::{from_json, from_toml, point_to_json, to_toml};
+use crate::value::{from_json, from_toml, point_to_json};
 
 /// A checked problem and the text of its file.
 #[pyclass(frozen, subclass, module = "leafgp")]
@@ -77,11 +77,8 @@ impl Problem {
 
     /// Writes the sections of a problem file and reads them.
     #[staticmethod]
-    fn _from_document(document: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let toml::Value::Table(table) = to_toml(document)? else {
-            return Err(Failure::internal("a dict is no table").into());
-        };
-        let text = document::text(&table);
+    fn _from_document(sections: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let text = document::text_of(sections)?;
         let checked = Checked::from_text(Path::new("problem"), &text).map_err(Failure::from)?;
         Ok(Self { checked, text })
     }
@@ -93,10 +90,7 @@ impl Problem {
 
     /// The sections of the problem file.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        let table: toml::Table =
-            toml::from_str(text).map_err(|error| Failure::new("ProblemError", error.to_string()))?;
-        from_toml(py, &toml::Value::Table(table))
+        from_toml(py, &toml::Value::Table(document::sections(&self.text)?))
     }
 
     #[getter]
