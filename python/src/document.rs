@@ -1,5 +1,7 @@
 //! A problem's description as the text of a problem file: a line for each variable.
 
+use std::path::Path;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use toml::{Table, Value};
@@ -13,6 +15,12 @@ pub(crate) fn text_of(sections: &Bound<'_, PyDict>) -> PyResult<String> {
         Value::Table(table) => Ok(text(&table)),
         _ => Err(Failure::internal("a dict is no table").into()),
     }
+}
+
+/// The text of a problem file, as it stands there.
+pub(crate) fn text_in(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::new("ProblemError", format!("{}: {error}", path.display()));
+    std::fs::read_to_string(path).map_err(failed)
 }
 
 /// The sections of the text of a problem file.

@@ -12,11 +12,12 @@ use leafgp_models::{
 };
 use leafgp_solver::search::Status;
 use leafgp_solver::{Domain, Region, SearchOptions};
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
+use crate::array::{map_rows, view};
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::value::{from_json, point_to_json};
@@ -141,32 +142,9 @@ impl Ensemble {
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let n = self.model.features().len();
-        if array.shape()[1] != n {
-            let names: Vec<&str> =
-                self.model.features().iter().map(|feature| feature.name.as_str()).collect();
-            let message = format!(
-                "the array has {} columns; expected {n}, one for each feature: {}",
-                array.shape()[1],
-                names.join(", ")
-            );
-            return Err(Failure::point(message).into());
-        }
-        let rows = array.as_array();
-        let predict = || {
-            let mut buffer = Vec::with_capacity(n);
-            let row = |row: numpy::ndarray::ArrayView1<'_, f64>| match row.as_slice() {
-                // Rows that lie in memory one number after the other are read where they are.
-                Some(row) => self.model.predict(row),
-                None => {
-                    buffer.clear();
-                    buffer.extend(row.iter());
-                    self.model.predict(&buffer)
-                }
-            };
-            rows.rows().into_iter().map(row).collect::<Vec<f64>>()
-        };
-        let predictions = watched(py, |_, _| Ok(predict()))?.result;
+        let names: Vec<&str> = self.model.features().iter().map(|feature| feature.name.as_str()).collect();
+        let rows = view(&array, &names, "feature")?;
+        let predictions = watched(py, |_, _| map_rows(rows, |_, x| Ok(self.model.predict(x))))?.result;
         Ok(PyArray1::from_vec(py, predictions))
     }
 

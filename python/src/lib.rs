@@ -3,6 +3,7 @@
 
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
+mod array;
 mod document;
 mod ensemble;
 mod failure;

@@ -78,6 +78,13 @@ impl ModelProblem {
         Self::new(py, stated, text, models)
     }
 
+    /// Reads a problem file and the models that it names.
+    #[staticmethod]
+    fn _from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let stated = Modelled::from_file(&path).map_err(Failure::from)?;
+        Self::new(py, stated, document::text_in(&path)?, Vec::new())
+    }
+
     /// Writes the sections of a problem file and reads them.
     #[staticmethod]
     fn _from_document(
