@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
-from ._errors import Interrupted, ModelError, RequestError
+from ._errors import Interrupted, ModelError, PointError, RequestError
 from ._problem import Problem
 from ._tables import float_array, is_array, is_frame, is_series, record, records
 from ._variables import Categorical, Continuous, Variable
@@ -43,12 +43,12 @@ class Ensemble:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, class_index: int | None = None) -> Ensemble:
         """Reads a model file: LightGBM text, XGBoost JSON or UBJSON, CatBoost JSON, ONNX."""
-        return cls(_leafgp.Ensemble._open(os.fspath(path), class_index))
+        return cls(_leafgp.Ensemble._open(os.fspath(path), _class(class_index)))
 
     @classmethod
     def from_bytes(cls, content: bytes, *, class_index: int | None = None) -> Ensemble:
         """Reads the content of a model file."""
-        return cls(_leafgp.Ensemble._read(content, class_index))
+        return cls(_leafgp.Ensemble._read(content, _class(class_index)))
 
     @classmethod
     def of(cls, model: Any) -> Ensemble:
@@ -138,7 +138,9 @@ class Ensemble:
 
             missing = [name for name in self.names if name not in x.columns]
             if missing:
-                raise ModelError(f"no column is called {missing[0]!r}; the model's features: {self.names}")
+                raise ModelError(
+                    f"no column is called {missing[0]!r}; the model's features: {self.names}; an array takes them in their order"
+                )
             if all(feature["levels"] is None for feature in self.features):
                 array = x[self.names].to_numpy()
                 if array.dtype.kind in "fiub":
@@ -147,12 +149,34 @@ class Ensemble:
             return numpy.array(self._core._predict_points([_known(row) for row in rows]), dtype=numpy.float64)
         return self._core._predict_points([_known(row) for row in records(x)])
 
-    def bounds_of(self, data: Any) -> dict[str, Any]:
-        """What a DataFrame or a list of dicts spans: for each feature its smallest and largest value, or the levels
-        that occur."""
+    def bounds_of(self, data: Any, *, by_position: bool = False) -> dict[str, Any]:
+        """What a DataFrame, a list of dicts or an array of shape ``(n, n_features)`` spans: for each feature its smallest
+        and largest value, or the levels that occur. ``by_position``: the columns of a DataFrame are the features in
+        their order, and the bounds have the columns' names."""
+        names, n = self.names, len(self.names)
+        if is_array(data):
+            array = float_array(data)
+            if array.shape[1] != n:
+                raise PointError(f"the array has {array.shape[1]} columns; expected {n}, one for each feature: {', '.join(names)}")
+            columns = [[_text(value) for value in column] for column in array.T.tolist()]
+            return self._core._bounds(list(zip(names, columns)))
         rows = [_known(row) for row in records(data)]
-        columns = [(name, [_text(row.get(name)) for row in rows]) for name in self.names if any(name in r for r in rows)]
-        return self._core._bounds(columns)
+        there = [str(name) for name in (data.columns if is_frame(data) else dict.fromkeys(name for row in rows for name in row))]
+        if by_position:
+            if len(there) < n:
+                raise ModelError(f"found {len(there)} columns; expected {n}, one for each feature: {', '.join(names)}")
+            chosen = there[:n]
+        else:
+            chosen = names
+            missing = [name for name in names if name not in there]
+            if missing:
+                raise ModelError(
+                    f"no column is called {missing[0]!r}; the model's features: {names}; the columns: {there}; "
+                    "by_position=True takes them in their order"
+                )
+        cells = [[_text(row.get(name)) for row in rows] for name in chosen]
+        bounds = self._core._bounds(list(zip(names, cells)))
+        return {column: bounds[name] for column, name in zip(chosen, names)}
 
     def optimize(
         self,
@@ -168,7 +192,7 @@ class Ensemble:
         """The input with the largest or smallest prediction, with proof.
 
         ``where``: a :class:`Problem`; bounds by feature, ``{"x": (0, 1), "grade": ["A", "B"]}`` or variables; or the
-        data that the model was trained on, a DataFrame, whose box is taken. ``maximize``: needed unless a problem says
+        data that the model was trained on, a DataFrame or an array, whose box is taken. ``maximize``: needed unless a problem says
         so. ``constraints``: expressions over the features, beside bounds or data. ``fixed``: values that features must
         have. ``top``: how many of the best cells. ``by_position``: features are the variables in their order, whatever
         their names. ``settings``: such as ``{"solver": {"time_limit": 10, "gap": 1e-6}}``.
@@ -176,7 +200,7 @@ class Ensemble:
         Raises :class:`ModelError`, :class:`ProblemError`, :class:`InfeasibleError`, and after Ctrl-C
         :class:`Interrupted` with what was found and proved.
         """
-        problem = self._where(where, constraints, settings)
+        problem = self._where(where, constraints, settings, by_position)
         if maximize is None:
             if not isinstance(where, Problem):
                 raise RequestError("maximize is not given; expected True or False")
@@ -185,6 +209,8 @@ class Ensemble:
                     "the problem's goal is a target, which is not sought in a trained model; give maximize"
                 )
             maximize = problem.goal == "maximize"
+        if not is_truth(maximize):
+            raise RequestError(f"maximize is {maximize!r}; expected True or False")
         if isinstance(top, bool) or not hasattr(top, "__index__") or top < 1:
             raise RequestError(f"top is {top!r}; expected a whole number of at least 1")
         answer, is_interrupted = self._core._optimize(
@@ -195,13 +221,13 @@ class Ensemble:
             raise Interrupted(optimum)
         return optimum
 
-    def _where(self, where: Any, constraints: Any, settings: Any) -> Problem:
+    def _where(self, where: Any, constraints: Any, settings: Any, by_position: bool) -> Problem:
         """The problem, or that of bounds, variables or data."""
         if isinstance(where, Problem):
             if constraints:
                 raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
             return where.with_settings(**settings) if settings else where
-        bounds = where if isinstance(where, Mapping) else self.bounds_of(where)
+        bounds = where if isinstance(where, Mapping) else self.bounds_of(where, by_position=by_position)
         variables = {name: _variable(name, bound) for name, bound in bounds.items()}
         objective = "prediction"
         while objective in variables:
@@ -230,8 +256,8 @@ class Ensemble:
         """
         from ._model_problem import of_problem, unused
 
-        problem = self._where(where, constraints, settings)
-        name = unused("prediction", [*problem.names, *problem.to_dict().get("define", {}), problem.objective])
+        problem = self._where(where, constraints, settings, by_position)
+        name = unused("prediction", [*problem.names, *problem.to_dict().get("define", {})])
         models = {name: {"model": self, "by_position": bool(by_position)}}
         over_model = of_problem(problem, models, name, at_least is not None)
         return over_model.reach(x0, name, at_least=at_least, at_most=at_most, costs=costs, fixed=fixed)
@@ -241,6 +267,17 @@ class Ensemble:
 
     def __repr__(self) -> str:
         return f"Ensemble({self.n_trees} trees, {self.n_leaves} leaves, features: {', '.join(self.names)})"
+
+
+def is_truth(value: Any) -> bool:
+    """True for a truth value of Python or numpy."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _class(index: Any) -> int | None:
+    if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__") or not 0 <= index < 2**32):
+        raise ModelError(f"class_index is {index!r}; expected the number of a class, from 0")
+    return index
 
 
 def _of_another_kind(model: Any, expected: str) -> ModelError:

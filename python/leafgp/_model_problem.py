@@ -7,7 +7,7 @@ import shutil
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
-from ._ensemble import Ensemble
+from ._ensemble import Ensemble, is_truth
 from ._errors import InfeasibleError, Interrupted, ModelError, ProblemError, RequestError
 from ._problem import Problem, constraints_of, goal_of, tables_of, with_settings
 from ._tables import record
@@ -83,8 +83,6 @@ class ModelProblem:
         define: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        if not isinstance(models, Mapping):
-            raise ProblemError(f"models: found a {type(models).__name__}; expected a dict of a model for each name")
         entries, given = _entries(models)
         document = {
             "name": name,
@@ -300,6 +298,8 @@ def optimize_models(
     """
     if not isinstance(problem, Problem):
         raise RequestError(f"problem: found a {type(problem).__name__}; expected a Problem")
+    if not is_truth(maximize):
+        raise RequestError(f"maximize is {maximize!r}; expected True or False")
     if isinstance(constraints, str):
         constraints = [constraints]
     try:
@@ -320,7 +320,7 @@ def of_problem(
     entries, given = _entries(models)
     more = constraints if isinstance(constraints, Mapping) else {text: text for text in constraints}
     goal = "maximize" if maximize else "minimize"
-    objective = unused(problem.objective, models)
+    objective = unused(problem.objective, [*models, *problem.names])
     document = {
         "name": problem.name,
         **problem.to_dict(),
@@ -333,6 +333,8 @@ def of_problem(
 
 def _entries(models: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Ensemble]]:
     """The section of the problem file, and the models that came as objects."""
+    if not isinstance(models, Mapping):
+        raise ProblemError(f"models: found a {type(models).__name__}; expected a dict of a model for each name")
     entries: dict[str, dict[str, Any]] = {}
     given: dict[str, Ensemble] = {}
     for name, model in models.items():
