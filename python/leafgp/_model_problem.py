@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
@@ -136,6 +135,8 @@ class ModelProblem:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the problem file, and beside it the files of the models: a model that came as an object in a format of
         leafgp's own, a model file as it is. Files that lie there already as read are left alone."""
+        import shutil
+
         folder = os.path.dirname(os.path.abspath(path))
         models = self.models
         for name, entry in self.to_dict()["models"].items():
