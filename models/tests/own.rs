@@ -48,8 +48,7 @@ fn arrays() -> Ensemble {
         range: None,
     };
     let features = vec![Feature { range: Some((-1.0, 2.5)), ..Feature::numeric("x") }, grade];
-    let trees =
-        vec![tree(f64::INFINITY, &[1]), tree(f64::NEG_INFINITY, &[]), tree(0.1 + 0.2, &[0, 1])];
+    let trees = vec![tree(f64::INFINITY, &[1]), tree(f64::NEG_INFINITY, &[]), tree(0.1 + 0.2, &[0, 1])];
     let link = Link::Logistic { scale: 0.7 };
     Ensemble::from_arrays(&ArrayEnsemble {
         features,
