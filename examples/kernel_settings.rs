@@ -1,9 +1,9 @@
 //! What the tree kernel wants from its trees: 5-fold log predictive density of the tree-kernel GP over trainer settings.
 //!
-//! `cargo run --release --example kernel_settings -- [FOLDER]` reads the golden tables (`*-paper.json`) in FOLDER, by default the shared
+//! `cargo run --release --example kernel_settings -- [FOLDER] [--every K]` reads the golden tables (`*-paper.json`) in FOLDER, by default the shared
 //! folder's `data/golden/gbt` and without one this repository's `tests/golden`, thins each to at most 200 rows (about what an optimisation run
 //! has seen), and prints a table; with the shared tables it is the one of `docs/kernel-settings.md`: mean log predictive density and root mean squared error of the GP, and the error of the trees alone,
-//! all in units of the standardised targets; fold = row index modulo 5.
+//! all in units of the standardised targets; fold = row index modulo 5. With `--every K` only every K-th line of the table is made.
 
 use std::path::PathBuf;
 
@@ -33,8 +33,16 @@ struct Score {
 
 #[expect(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args()
-        .nth(1)
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let every = match arguments.iter().position(|argument| argument == "--every") {
+        Some(at) => {
+            let given = arguments.drain(at..(at + 2).min(arguments.len())).nth(1);
+            given.and_then(|k| k.parse().ok()).filter(|&k| k > 0).ok_or("--every wants a number from 1 on")?
+        }
+        None => 1,
+    };
+    let folder = arguments
+        .first()
         .map(PathBuf::from)
         .or_else(|| leafgp_testdata::shared("data/golden/gbt"))
         .unwrap_or_else(|| leafgp_testdata::root().join("tests/golden"));
@@ -49,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names: Vec<String> = tables.iter().map(|t| format!("{} ({})", t.name, t.x.n_rows())).collect();
     println!("| settings | mean | {} | GP rmse | trees rmse |", names.join(" | "));
     println!("|---|---|{}---|---|", "---|".repeat(names.len()));
-    for (label, settings) in grid() {
+    for (label, settings) in grid().into_iter().step_by(every) {
         let scores: Vec<Score> = tables
             .par_iter()
             .map(|data| evaluate(data, &settings).map_err(|error| format!("{}: {error}", data.name)))

@@ -153,9 +153,7 @@ impl<'a> Batch<'a> {
             });
             match in_cell {
                 Ok(Some(suggestion)) => return Ok(Some(suggestion)),
-                Ok(None) => {
-                    _ = note.get_or_insert_with(|| "no new point was found in the best cells".to_owned())
-                }
+                Ok(None) => note = note.or(Some("no new point was found in the best cells".to_owned())),
                 Err(EngineError::NoIncumbent { reason }) if settings.max_agreement.is_none() => {
                     free = true;
                     note = Some(format!("no proven cell was found: {reason}"));

@@ -164,6 +164,7 @@ fn choose(
             excluded: step.taken.points(),
             best_rows: &best_rows,
             starts: area.starts,
+            penalised: smooth.penalised(),
         };
         minimise(smooth.process(), acquisition, &space, limits, &mut rng)
     };

@@ -20,6 +20,8 @@ pub enum Purpose {
     Sample,
     /// Candidates and random moves of the smooth process's search.
     Smooth,
+    /// Values drawn for experiments that are still running.
+    Pending,
 }
 
 /// The stream of a `seed` for one purpose after `n_rows` rows of history.

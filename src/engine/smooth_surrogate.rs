@@ -4,10 +4,11 @@ use leafgp_solver::constraints::Limits;
 
 use crate::history::Row;
 use crate::problem::{Problem, ValueError};
-use crate::smooth::{Acquisition, Coordinates, SmoothProcess};
+use crate::smooth::{Acquisition, Coordinates, PendingRule, SmoothProcess};
 
 use super::error::EngineError;
 use super::fitted_trees::fit_deadline;
+use super::random::{Purpose, stream};
 use super::surrogate::Prediction;
 use super::training::{TargetScale, TrainingSet};
 
@@ -32,13 +33,15 @@ pub struct SmoothSurrogate {
     scale: TargetScale,
     /// Conditioned on the training set.
     fitted: SmoothProcess,
-    /// Conditioned on the pending points, too; `None` without any.
-    believing: Option<SmoothProcess>,
+    /// Conditioned on the pending points, too; `None` without any, and where they are penalised instead.
+    assuming: Option<SmoothProcess>,
+    /// The pending points, where they are penalised.
+    penalised: Vec<Vec<f64>>,
 }
 
 impl SmoothSurrogate {
-    /// The process of the experiments. Its parameters are those of the measured rows, and failed rows stand at the worst measured value; pending rows are believed at
-    /// their predicted means.
+    /// The process of the experiments. Its parameters are those of the measured rows, and failed rows stand at the worst measured value; pending rows have the values
+    /// that [`PendingRule`] says.
     ///
     /// # Errors
     /// [`EngineError::NoMeasuredRow`]; rows of another problem; what the process refuses.
@@ -59,14 +62,44 @@ impl SmoothSurrogate {
         let limits = Limits { deadline: fit_deadline(limits), ..limits.clone() };
         let (x, y, settings) = (&training.x, &training.y, &problem.settings().smooth);
         let fitted = SmoothProcess::fit_within(&coordinates, x, y, settings, &limits)?;
-        let surrogate = Self { problem: problem.clone(), scale: training.scale, fitted, believing: None };
+        let surrogate = Self {
+            problem: problem.clone(),
+            scale: training.scale,
+            fitted,
+            assuming: None,
+            penalised: Vec::new(),
+        };
         surrogate.with_pending(&training.pending)
     }
 
     /// The same parameters with other pending points.
     pub(super) fn with_pending(mut self, pending: &[Vec<f64>]) -> Result<Self, EngineError> {
-        self.believing = if pending.is_empty() { None } else { Some(self.fitted.believe(pending)?) };
+        let settings = self.problem.settings();
+        let rule = settings.smooth.pending;
+        let fitted = &self.fitted;
+        let lie = |value: f64| fitted.assume(pending, &vec![value; pending.len()]);
+        let targets = fitted.measured_targets();
+        self.penalised = if rule == PendingRule::Penalised { pending.to_vec() } else { Vec::new() };
+        self.assuming = if pending.is_empty() || rule == PendingRule::Penalised {
+            None
+        } else {
+            Some(match rule {
+                PendingRule::LiarBest => lie(fitted.best())?,
+                PendingRule::LiarMean => lie(targets.iter().sum::<f64>() / targets.len() as f64)?,
+                PendingRule::LiarWorst => lie(targets.iter().copied().fold(f64::NEG_INFINITY, f64::max))?,
+                PendingRule::Draw => {
+                    let rows = targets.len() + pending.len();
+                    fitted.draw(pending, &mut stream(settings.seed, Purpose::Pending, rows))?
+                }
+                PendingRule::Believer | PendingRule::Penalised => fitted.believe(pending)?,
+            })
+        };
         Ok(self)
+    }
+
+    /// The pending points, where the search has to keep away from them by itself.
+    pub(super) fn penalised(&self) -> &[Vec<f64>] {
+        &self.penalised
     }
 
     /// The problem.
@@ -74,9 +107,9 @@ impl SmoothSurrogate {
         &self.problem
     }
 
-    /// The process, pending points believed; in standardised minimisation units.
+    /// The process, pending points at their assumed values; in standardised minimisation units.
     pub fn process(&self) -> &SmoothProcess {
-        self.believing.as_ref().unwrap_or(&self.fitted)
+        self.assuming.as_ref().unwrap_or(&self.fitted)
     }
 
     /// Between standardised targets and the objective.

@@ -62,6 +62,12 @@ impl Acquisition {
     }
 }
 
+/// `ln Phi(z)` and its slope `phi(z)/Phi(z)`, for any `z`.
+pub(super) fn log_probability(z: f64) -> (f64, f64) {
+    let at = Improvement::new(z);
+    (at.ln_h + at.distribution.ln(), at.density / at.distribution)
+}
+
 /// `ln h(z)` and the ratios `Phi/h` and `phi/h`, which are its slopes: `(ln h)' = Phi/h`, `1 - z Phi/h = phi/h`.
 #[derive(Clone, Copy, Debug)]
 struct Improvement {
@@ -112,7 +118,7 @@ fn odd_series(z: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Acquisition, Improvement};
+    use super::{Acquisition, Improvement, log_probability};
     use crate::smooth::Posterior;
 
     /// `z`, `ln h(z)`, `Phi(z)/h(z)` from arithmetic of 60 digits, rounded (erfc; below -50 numerical integration).
@@ -159,6 +165,21 @@ mod tests {
                 (found.density - density).abs() <= 1e-12 * density.abs() + 1e-15 * (z * distribution).abs(),
                 "{z}"
             );
+        }
+    }
+
+    #[test]
+    fn the_probability_agrees_with_forty_digits_and_has_the_slope_stated() {
+        // Phi(z) = (Phi/h) h.
+        for (z, ln_h, distribution) in EXACT {
+            let (value, slope) = log_probability(z);
+            let expected = ln_h + distribution.ln();
+            assert!((value - expected).abs() <= 1e-14 * expected.abs().max(1.0), "{z}: {value} {expected}");
+            if z.abs() < 50.0 {
+                let h = 1e-4;
+                let difference = (log_probability(z + h).0 - log_probability(z - h).0) / (2.0 * h);
+                assert!((slope - difference).abs() < 1e-6 * slope.max(1.0), "{z}: {slope} {difference}");
+            }
         }
     }
 

@@ -43,6 +43,7 @@
 //!     excluded: &rows,
 //!     best_rows: &rows[1..],
 //!     starts: &[],
+//!     penalised: &[],
 //! };
 //! let mut rng = ChaCha8Rng::seed_from_u64(1);
 //! let bound = Acquisition::LowerBound { kappa: 2.0 };
@@ -56,6 +57,7 @@
 //! Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024 (prior of the length scales).
 //! Duvenaud, Nickisch & Rasmussen, *Additive Gaussian processes*, NeurIPS 2011.
 //! Ament et al., *Unexpected improvements to expected improvement for Bayesian optimization*, NeurIPS 2023 (logarithm of EI).
+//! Gonzalez, Dai, Hennig & Lawrence, *Batch Bayesian optimization via local penalization*, AISTATS 2016.
 //! Goldfarb & Idnani 1983 (the projections, see [`leafgp_solver::constraints::qp`]).
 
 mod acquisition;
@@ -68,6 +70,7 @@ mod factor;
 mod fit;
 mod kernel;
 mod local;
+mod penalties;
 mod process;
 mod repair;
 pub mod search;
@@ -85,4 +88,4 @@ pub use coordinates::Coordinates;
 pub use error::SmoothError;
 pub use kernel::KernelParameters;
 pub use process::{Posterior, SmoothProcess};
-pub use settings::{AcquisitionRule, KernelKind, SmoothSettings};
+pub use settings::{AcquisitionRule, KernelKind, PendingRule, SmoothSettings};

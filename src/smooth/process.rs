@@ -2,6 +2,8 @@
 
 use faer::Mat;
 use leafgp_solver::constraints::Limits;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 use super::coordinates::Coordinates;
 use super::factor::{InverseFactor, dot};
@@ -153,29 +155,69 @@ impl SmoothProcess {
     /// # Errors
     /// A coordinate that is not finite, a point of the wrong length; a correlation matrix that defies factorisation.
     pub fn believe(&self, points: &[Vec<f64>]) -> Result<Self, SmoothError> {
+        self.check_points(points)?;
+        let values: Vec<f64> = points.iter().map(|x| self.posterior(x).mean).collect();
+        self.assume(points, &values)
+    }
+
+    /// The process that takes the standardised `values` at `points` (in variable order) for measured; the best value to improve on
+    /// stays that of a measured row. Parameters and signal variance are those of the measured rows.
+    ///
+    /// # Errors
+    /// As [`SmoothProcess::believe`].
+    ///
+    /// # Panics
+    /// If there are not as many values as points.
+    pub fn assume(&self, points: &[Vec<f64>], values: &[f64]) -> Result<Self, SmoothError> {
+        assert_eq!(points.len(), values.len());
+        self.check_points(points)?;
         if points.is_empty() {
             return Ok(self.clone());
         }
-        for (row, x) in points.iter().enumerate() {
-            check_point(&self.coordinates, row, x)?;
-        }
         let mut columns = self.columns.clone();
         let mut targets = self.targets.clone();
-        for x in points {
-            targets.push(self.posterior(x).mean);
+        for (x, value) in points.iter().zip(values) {
+            targets.push(*value);
             for (column, u) in columns.values.iter_mut().zip(self.coordinates.of(x)) {
                 column.push(u);
             }
             columns.n_rows += 1;
         }
-        let believed =
-            Self::condition(self.coordinates.clone(), self.parameters.clone(), columns, targets, Some(self))?;
-        Ok(Self { n_measured: self.n_measured, ..believed })
+        Self::condition(self.coordinates.clone(), self.parameters.clone(), columns, targets, Some(self))
+    }
+
+    /// [`SmoothProcess::assume`] with a draw from the joint posterior of measurements at the points, their noise included.
+    ///
+    /// # Errors
+    /// As [`SmoothProcess::believe`].
+    pub fn draw(&self, points: &[Vec<f64>], rng: &mut impl Rng) -> Result<Self, SmoothError> {
+        // One after the other: each draw is conditioned on the ones before it.
+        points.iter().try_fold(self.clone(), |process, x| {
+            process.check_points(std::slice::from_ref(x))?;
+            let at = process.posterior(x);
+            let normal: f64 = StandardNormal.sample(rng);
+            let noise = process.parameters.nugget * process.signal_variance;
+            process.assume(std::slice::from_ref(x), &[at.mean + (at.variance + noise).sqrt() * normal])
+        })
+    }
+
+    fn check_points(&self, points: &[Vec<f64>]) -> Result<(), SmoothError> {
+        points.iter().enumerate().try_for_each(|(row, x)| check_point(&self.coordinates, row, x))
     }
 
     /// Mean and variance at a point in variable order.
     pub fn posterior(&self, x: &[f64]) -> Posterior {
         Evaluator::new(self).posterior(&self.coordinates.of(x))
+    }
+
+    /// The measured targets that the process is conditioned on, `[n_measured]`.
+    pub(crate) fn measured_targets(&self) -> &[f64] {
+        &self.targets[..self.n_measured]
+    }
+
+    /// The coordinates of its rows, column by column.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
     }
 
     /// The parameters, fitted or given; the nugget is larger where a factorisation asked for it.

@@ -8,6 +8,7 @@ use super::acquisition::Acquisition;
 use super::candidates::Plan;
 use super::descent::{AcquisitionSurface, Surface};
 use super::local::{Local, Place};
+use super::penalties::PenalisedSurface;
 use super::process::{Evaluator, SmoothProcess};
 use super::shorten;
 use super::space::{Reach, Space};
@@ -38,6 +39,8 @@ pub struct SearchSpace<'a> {
     pub best_rows: &'a [Vec<f64>],
     /// Further points to start from.
     pub starts: &'a [Vec<f64>],
+    /// Running experiments whose neighbourhoods are penalised ([`PendingRule::Penalised`](super::PendingRule)).
+    pub penalised: &'a [Vec<f64>],
 }
 
 /// What a search found.
@@ -59,6 +62,10 @@ pub fn minimise(
     rng: &mut impl Rng,
 ) -> Option<Found> {
     let surface = AcquisitionSurface::new(Evaluator::new(process), acquisition);
+    if space.penalised.is_empty() {
+        return minimise_surface(surface, process.coordinates(), space, limits, rng);
+    }
+    let surface = PenalisedSurface::new(surface, process, acquisition, space.penalised);
     minimise_surface(surface, process.coordinates(), space, limits, rng)
 }
 

@@ -28,6 +28,26 @@ pub enum AcquisitionRule {
     LowerBound,
 }
 
+/// What the process makes of experiments that are still running. The trees always believe their own predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingRule {
+    /// Their values are the predicted means (kriging believer; Ginsbourger, Le Riche & Carraro 2010).
+    #[default]
+    Believer,
+    /// Their values are the best mean at a measured row (constant liar, optimistic).
+    LiarBest,
+    /// Their values are the mean of the measured ones (constant liar).
+    LiarMean,
+    /// Their values are the worst measured one (constant liar, pessimistic).
+    LiarWorst,
+    /// Their values are a draw from the joint posterior of measurements, another one for each suggestion (fantasies; Snoek, Larochelle & Adams 2012, with one draw).
+    Draw,
+    /// The process does not know of them, and the acquisition is multiplied by the probability that the point lies outside the ball around each of them in which,
+    /// by a Lipschitz bound, no better value than the best can be (local penalisation; Gonzalez, Dai, Hennig & Lawrence 2016).
+    Penalised,
+}
+
 /// Settings of [`SmoothProcess::fit`](super::SmoothProcess::fit), and of what suggestions minimise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -45,6 +65,8 @@ pub struct SmoothSettings {
     pub acquisition: AcquisitionRule,
     /// Weight of the deviation in the lower bound, in `[0, 1e6]`. Default 2. The fit does not look at it.
     pub kappa: f64,
+    /// What is assumed of experiments that are still running. Default: their predicted means. The fit does not look at it.
+    pub pending: PendingRule,
 }
 
 impl Default for SmoothSettings {
@@ -55,6 +77,7 @@ impl Default for SmoothSettings {
             condition_rows: 1000,
             acquisition: AcquisitionRule::default(),
             kappa: 2.0,
+            pending: PendingRule::default(),
         }
     }
 }

@@ -98,6 +98,7 @@ fn search_in(
         excluded,
         best_rows: &[],
         starts: &[],
+        penalised: &[],
     };
     let surface = OnPoints { coordinates: &coordinates, function };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -292,6 +293,7 @@ fn a_finished_deadline_still_gives_a_feasible_point() {
         excluded: &[],
         best_rows: &[],
         starts: &start,
+        penalised: &[],
     };
     let limits = Limits { deadline: Some(Instant::now()), ..Limits::default() };
     let surface = OnPoints { coordinates: &coordinates, function: g6_value };
@@ -328,6 +330,7 @@ fn suggest(
         excluded: rows,
         best_rows: &best_rows,
         starts: &[],
+        penalised: &[],
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ (rows.len() as u64) << 32);
     minimise(&process, acquisition, &space, &Limits::default(), &mut rng).map(|found| found.point)

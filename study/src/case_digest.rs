@@ -118,6 +118,9 @@ fn of_method(method: &Method) -> Canonical {
     if let ConstraintHandling::Penalty { lambda } = method.constraints {
         fields.number("lambda", lambda);
     }
+    if method.parallel > 1 {
+        fields.count("parallel", method.parallel as u64);
+    }
     fields
 }
 
@@ -183,7 +186,7 @@ const WITHOUT_EFFECT: [&str; 4] = ["seed", "design.initial", "solver.threads", "
 
 /// The value of each setting, as JSON, that a digest does not mention. They are part of the format: an entry never changes, not even when a default does; a new setting gets a new
 /// entry, the value under which results are what they were before there was the setting.
-const LEFT_OUT: [(&str, &str); 46] = [
+const LEFT_OUT: [(&str, &str); 47] = [
     ("preset", "\"paper\""),
     ("repeats", "true"),
     ("kappa", "1.96"),
@@ -228,6 +231,7 @@ const LEFT_OUT: [(&str, &str); 46] = [
     ("smooth.condition_rows", "1000"),
     ("smooth.acquisition", "\"in_turns\""),
     ("smooth.kappa", "2.0"),
+    ("smooth.pending", "\"believer\""),
     ("solver.gap", "0.0001"),
     ("solver.node_limit", "20000"),
 ];

@@ -1,5 +1,8 @@
 //! One run: first points, then propose, evaluate, judge, record, until it is as long as the spec says.
+//!
+//! With several evaluations at a time a value is known here at once, but the method is told later: as if evaluations took equally long and began one after the other.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -107,6 +110,8 @@ struct State<'a> {
     optimizer: Optimizer,
     initial: Vec<Vec<f64>>,
     steps: Vec<StepRecord>,
+    /// Evaluations that the method does not know the values of yet, oldest first.
+    running: VecDeque<(Vec<f64>, Judged)>,
     /// What an external method was told or has to be told, and the process once it is needed.
     told: Vec<(Vec<f64>, Judged)>,
     process: Option<External>,
@@ -139,6 +144,7 @@ impl<'a> State<'a> {
             optimizer: Optimizer::new(view),
             initial,
             steps: Vec::with_capacity(problem.evaluations()),
+            running: VecDeque::new(),
             told: Vec::new(),
             process: None,
         };
@@ -147,7 +153,7 @@ impl<'a> State<'a> {
                 StudyError::content(path, format!("evaluation {}: {what}", step.evaluation))
             })?;
             let judged = state.black_box.judge(&point, step.value);
-            state.tell(&point, &judged)?;
+            state.begin(&point, &judged)?;
             state.steps.push(step.clone());
         }
         Ok(state)
@@ -190,6 +196,22 @@ impl<'a> State<'a> {
         Ok(process)
     }
 
+    /// Takes up the next evaluation: first points are known at once, later ones when as many more as the method runs at a time have begun.
+    fn begin(&mut self, point: &[f64], judged: &Judged) -> Result<(), StudyError> {
+        let (problem, method) = self.spec.parts(self.run.case);
+        if self.steps.len() < problem.initial || method.parallel == 1 {
+            return self.tell(point, judged);
+        }
+        self.optimizer.tell_outcome(point, Outcome::Pending)?;
+        self.running.push_back((point.to_vec(), judged.clone()));
+        if self.running.len() == method.parallel
+            && let Some((point, judged)) = self.running.pop_front()
+        {
+            self.tell(&point, &judged)?;
+        }
+        Ok(())
+    }
+
     fn tell(&mut self, point: &[f64], judged: &Judged) -> Result<(), StudyError> {
         let (problem, method) = self.spec.parts(self.run.case);
         if let Some(process) = &mut self.process {
@@ -202,9 +224,9 @@ impl<'a> State<'a> {
         Ok(self.optimizer.tell_outcome(point, outcome)?)
     }
 
-    /// Tells the method, and makes the record.
+    /// Tells the method in its time, and makes the record.
     fn record(&mut self, proposal: Proposal, judged: &Judged) -> Result<StepRecord, StudyError> {
-        self.tell(&proposal.point, judged)?;
+        self.begin(&proposal.point, judged)?;
         let (problem, method) = self.spec.parts(self.run.case);
         let goal = problem.problem.objective().goal;
         let before = self.steps.last().and_then(|step| step.best);

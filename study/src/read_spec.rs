@@ -19,8 +19,18 @@ use leafgp::problem::{Goal, Problem, ProblemError, Settings};
 const KEYS: [&str; 7] = ["name", "iterations", "initial", "seeds", "settings", "problem", "method"];
 const PROBLEM_KEYS: [&str; 9] =
     ["name", "function", "file", "evaluate", "timeout", "table", "iterations", "initial", "settings"];
-const METHOD_KEYS: [&str; 9] =
-    ["name", "kind", "samples", "command", "timeout", "constraints", "lambda", "problems", "settings"];
+const METHOD_KEYS: [&str; 10] = [
+    "name",
+    "kind",
+    "samples",
+    "command",
+    "timeout",
+    "constraints",
+    "lambda",
+    "parallel",
+    "problems",
+    "settings",
+];
 
 /// The paper's: evaluations after the first points, first points, samples of `leaf-gp-rnd`.
 const ITERATIONS: usize = 100;
@@ -296,7 +306,13 @@ impl SpecReader<'_> {
             }
         };
         let constraints = self.handling(field, table, &kind)?;
-        Ok(Method { name, kind, constraints })
+        let at = join(field, "parallel");
+        let parallel = self.count(&at, table.get("parallel"), 1)?.unwrap_or(1);
+        if let (Some(value), MethodKind::External { .. }, 2..) = (table.get("parallel"), &kind, parallel) {
+            let message = "an external process is asked for one point at a time";
+            return Err(self.refuse(value, &at, message, "no such line").into());
+        }
+        Ok(Method { name, kind, constraints, parallel })
     }
 
     fn handling(

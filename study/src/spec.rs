@@ -109,6 +109,8 @@ pub struct Method {
     pub kind: MethodKind,
     /// What it knows of constraints.
     pub constraints: ConstraintHandling,
+    /// Evaluations at a time, at least 1: each point after the first ones is proposed while the `parallel - 1` before it are still running.
+    pub parallel: usize,
 }
 
 /// How a method proposes points.
@@ -235,6 +237,10 @@ impl Method {
                 object["constraints"] = json!("penalty");
                 object["lambda"] = json!(lambda);
             }
+        }
+        // Not where it is one at a time: manifests of old studies do not have it.
+        if self.parallel > 1 {
+            object["parallel"] = json!(self.parallel);
         }
         object
     }

@@ -3,6 +3,8 @@
 use approx::assert_relative_eq;
 use faer::Mat;
 use proptest::prelude::{Strategy, any, prop, prop_assert, proptest};
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 
 use super::{Evaluator, SmoothProcess};
 use crate::Table;
@@ -171,6 +173,55 @@ fn believing_leaves_the_mean_and_shrinks_the_deviation() {
     let at_pending = |p: &SmoothProcess| p.posterior(&pending[0]).variance;
     assert!(at_pending(&believed) < 0.5 * at_pending(&process));
     assert_eq!(process.believe(&[]).unwrap().n_rows(), 20);
+}
+
+#[test]
+fn assumed_values_count_as_rows_but_not_as_the_best_one() {
+    let (x, y) = table(9, 20);
+    let process = SmoothProcess::fit(&coordinates(), &x, &y, &SmoothSettings::default()).unwrap();
+    let pending = vec![vec![0.3, 0.1, 2.0, 1.0], vec![1.7, 5.0, 0.0, 0.0]];
+    let lies = [-7.0, 3.0];
+    let assumed = process.assume(&pending, &lies).unwrap();
+    assert!(assumed.best() > -3.0 && assumed.measured_targets() == y);
+    let mut all = rows(&x);
+    all.extend(pending.iter().cloned());
+    let targets: Vec<f64> = y.iter().copied().chain(lies).collect();
+    for at in table(10, 10).0.rows().chain(pending.iter().map(Vec::as_slice)) {
+        let (mean, variance) = explicit(&assumed, &all, &targets, at, Some(process.signal_variance()));
+        assert_relative_eq!(assumed.posterior(at).mean, mean, epsilon = 1e-7);
+        assert_relative_eq!(assumed.posterior(at).variance, variance, epsilon = 1e-7);
+    }
+}
+
+#[test]
+fn draws_have_the_mean_and_the_covariance_of_the_posterior() {
+    let (x, y) = table(9, 20);
+    let process = SmoothProcess::fit(&coordinates(), &x, &y, &SmoothSettings::default()).unwrap();
+    let pending = vec![vec![0.3, 0.1, 2.0, 1.0], vec![0.4, 0.1, 2.0, 1.0]];
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let n = 2000;
+    let draws: Vec<[f64; 2]> = (0..n)
+        .map(|_| {
+            let drawn = process.draw(&pending, &mut rng).unwrap();
+            [drawn.targets[20], drawn.targets[21]]
+        })
+        .collect();
+    let mean = |f: &dyn Fn(&[f64; 2]) -> f64| draws.iter().map(f).sum::<f64>() / n as f64;
+    let noise = process.parameters().nugget * process.signal_variance();
+    let (first, second) = (process.posterior(&pending[0]), process.posterior(&pending[1]));
+    for (k, at) in [first, second].into_iter().enumerate() {
+        let error = 4.0 * (at.variance + noise).sqrt() / (n as f64).sqrt();
+        assert_relative_eq!(mean(&|draw| draw[k]), at.mean, epsilon = error);
+        let variance = mean(&|draw| (draw[k] - at.mean).powi(2));
+        assert_relative_eq!(variance, at.variance + noise, max_relative = 0.15);
+    }
+    // The covariance c from the variance that is left at the second point once the first one is measured: v2 - c^2/(v1 + noise).
+    let known = process.assume(&pending[..1], &[first.mean]).unwrap().posterior(&pending[1]).variance;
+    let covariance = mean(&|draw| (draw[0] - first.mean) * (draw[1] - second.mean));
+    let expected = ((first.variance + noise) * (second.variance - known)).sqrt();
+    let deviations = ((first.variance + noise) * (second.variance + noise)).sqrt();
+    assert!(expected > 0.2 * deviations, "the points are too far apart: {expected} {deviations}");
+    assert!((covariance - expected).abs() < 0.1 * deviations, "{covariance} {expected}");
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! The report: curves, final values with ranks and sign tests, proofs and times, as a page, charts and CSV.
 
+mod calibration;
 mod csv;
 mod data;
 mod html;
 mod markdown;
 mod options;
+mod progress;
 mod regret;
+mod scale;
 mod tables;
 
 use std::path::Path;
@@ -21,8 +24,8 @@ pub use options::{ReportOptions, ReportSummary};
 use data::Data;
 use tables::{Curve, curve};
 
-/// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `regret.csv`, `proofs.csv`,
-/// `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
+/// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `regret.csv`,
+/// `progress.csv`, `calibration.csv`, `proofs.csv`, `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
 ///
 /// # Errors
 /// A folder without a study, damaged runs, an unknown baseline, an unwritable folder. Nothing is written before everything was read.
@@ -57,6 +60,8 @@ pub fn report(
         ("ranks.csv", csv::ranks_csv(&data)),
         ("signs.csv", csv::signs_csv(&data)),
         ("regret.csv", regret::regret_csv(&data)),
+        ("progress.csv", progress::progress_csv(&data)),
+        ("calibration.csv", calibration::calibration_csv(&data)),
         ("proofs.csv", csv::proofs_csv(&data)),
         ("proof_steps.csv", csv::proof_steps_csv(&data)),
     ] {

@@ -1,46 +1,16 @@
 //! Regrets of different problems on one scale, so that methods can be compared over all of them.
 
 use super::csv::line;
-use super::data::{CaseData, Data, Run};
+use super::data::{CaseData, Data};
+use super::scale::Scale;
 use super::tables::common_seeds;
 use crate::page::cell;
-use crate::statistics::{Signs, quartiles};
+use crate::statistics::Signs;
 
 /// Evaluations after which runs are compared, where they are that long; and at their end.
 const MARKS: [usize; 3] = [20, 50, 100];
-/// Logarithms of regrets are clipped: below, a problem is solved; above, a run has found nothing better than first points do, or nothing feasible.
-const LOWEST: f64 = -4.0;
-const HIGHEST: f64 = 1.0;
 /// Logarithms closer than this are equal.
 const EQUAL: f64 = 1e-3;
-
-/// The regret of a problem's runs: `log10((best - known) / scale)`, clipped to `[-4, 1]`.
-#[derive(Clone, Copy, Debug)]
-struct Scale {
-    /// The optimum, or the best value of all runs where that is better or alone is known; to be minimised.
-    known: f64,
-    /// Median over the runs of the first case of `best - known` after the first points.
-    scale: f64,
-}
-
-impl Scale {
-    /// `None` without a feasible value, or when the first points leave nothing to gain.
-    fn of(data: &Data, problem: &str) -> Option<Self> {
-        let runs = || data.cases_of(problem).flat_map(|case| &case.runs);
-        let entry = data.manifest.problem(problem)?;
-        let optimum = entry.optimum.map_or(f64::INFINITY, |value| entry.sign() * value);
-        let known = runs().map(Run::result).fold(optimum, f64::min);
-        let first = data.cases_of(problem).find(|case| !case.runs.is_empty())?;
-        let starts: Vec<f64> =
-            first.runs.iter().map(|run| run.best_after(0) - known).filter(|r| r.is_finite()).collect();
-        let scale = quartiles(&starts)[1];
-        (known.is_finite() && scale > 0.0).then_some(Self { known, scale })
-    }
-
-    fn log_regret(self, best: f64) -> f64 {
-        ((best - self.known) / self.scale).log10().clamp(LOWEST, HIGHEST)
-    }
-}
 
 /// The logarithms of one pair of methods over the seeds that both have, `(first, second)`.
 fn pairs(
@@ -63,12 +33,7 @@ pub(super) fn regret_csv(data: &Data) -> String {
     let mut text =
         "evaluations,method,against,runs,mean_log10_regret,its_mean_log10_regret,better,equal,worse,p_value\n"
             .to_owned();
-    let scales: Vec<(&str, Scale)> = data
-        .manifest
-        .problems
-        .iter()
-        .filter_map(|p| Some((p.name.as_str(), Scale::of(data, &p.name)?)))
-        .collect();
+    let scales = Scale::of_all(data);
     for mark in MARKS.map(Some).into_iter().chain([None]) {
         for (i, first) in data.manifest.methods.iter().enumerate() {
             for second in &data.manifest.methods[i + 1..] {
@@ -106,19 +71,4 @@ pub(super) fn regret_csv(data: &Data) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Scale;
-
-    #[test]
-    fn regrets_are_logarithms_in_units_of_the_scale_and_clipped() {
-        let scale = Scale { known: -2.0, scale: 10.0 };
-        for (best, expected) in
-            [(8.0, 0.0), (-1.0, -1.0), (-1.99, -3.0), (-2.0, -4.0), (-1.9999999, -4.0), (f64::INFINITY, 1.0)]
-        {
-            assert!((scale.log_regret(best) - expected).abs() < 1e-9, "{best}");
-        }
-    }
 }

@@ -1,7 +1,12 @@
 //! What methods do: common first points, penalties, tables, settings.
 
+use std::collections::VecDeque;
+use std::fs;
+
+use leafgp::engine::Optimizer;
+use leafgp::history::Outcome;
 use leafgp::problem::PointChoice;
-use leafgp_study::{ConstraintHandling, MethodKind, Source, Status};
+use leafgp_study::{ConstraintHandling, MethodKind, Source, Spec, Status};
 
 use crate::support::{SMALL, Study};
 
@@ -205,4 +210,85 @@ fn a_run_of_leaf_gp_is_the_librarys_loop_of_ask_and_tell() {
             optimizer.tell(&recorded, function.evaluate(&recorded)).unwrap();
         }
     }
+}
+
+/// Methods that run two and four evaluations at a time, one of them with each rule for the running ones.
+fn several_at_a_time() -> String {
+    let mut text = "name = \"parallel\"\niterations = 9\ninitial = 3\nseeds = [7]\n[[problem]]\nfunction = \"g6\"\n\
+                    [[method]]\nname = \"trees\"\nkind = \"leaf-gp\"\nparallel = 2\nsettings = { preset = \"paper\" }\n\
+                    [[method]]\nname = \"chance\"\nkind = \"random\"\nparallel = 3\n"
+        .to_owned();
+    for rule in ["believer", "liar_best", "liar_mean", "liar_worst", "draw", "penalised"] {
+        text += &format!(
+            "[[method]]\nname = \"{rule}\"\nkind = \"leaf-gp\"\nparallel = 4\nsettings = {{ preset = \"smooth\", smooth = {{ pending = \"{rule}\" }} }}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn points_of_several_at_a_time_are_those_of_a_caller_who_waits_for_the_oldest() {
+    let study = Study::new();
+    let text = several_at_a_time();
+    assert_eq!(study.run(&text, "out", 2, None).failed, []);
+    let spec = study.spec(&text);
+    let mut runs = Vec::new();
+    for case in &spec.cases {
+        let method = &spec.methods[case.method];
+        let steps = study.steps("out", "g6", &method.name, 7);
+        assert_eq!(steps.len(), 12);
+        if method.name == "chance" {
+            continue;
+        }
+        let mut settings = case.settings.clone();
+        settings.seed = 7;
+        let problem = spec.problems[0].problem.clone().with_settings(settings).unwrap();
+        let mut optimizer = Optimizer::new(problem.clone());
+        let mut running: VecDeque<(Vec<f64>, f64)> = VecDeque::new();
+        for step in &steps {
+            let recorded = problem.point_from_json(&step.point).unwrap();
+            if step.iteration == 0 {
+                optimizer.tell(&recorded, step.value.unwrap()).unwrap();
+                continue;
+            }
+            if running.len() == method.parallel {
+                let (point, value) = running.pop_front().unwrap();
+                optimizer.tell(&point, value).unwrap();
+            }
+            assert_eq!(optimizer.ask().unwrap().point, recorded, "{} {}", method.name, step.evaluation);
+            optimizer.tell_outcome(&recorded, Outcome::Pending).unwrap();
+            running.push_back((recorded, step.value.unwrap()));
+        }
+        runs.push((method.name.clone(), steps.into_iter().map(|step| step.point).collect::<Vec<_>>()));
+    }
+    for (i, (name, points)) in runs.iter().enumerate() {
+        for (other, others) in &runs[..i] {
+            assert_ne!(points, others, "{name} and {other} are not the same method");
+        }
+    }
+}
+
+#[test]
+fn a_run_of_several_at_a_time_resumes_to_the_same_bytes() {
+    let study = Study::new();
+    let text = several_at_a_time();
+    study.run(&text, "out", 2, None);
+    for method in ["trees", "chance", "draw", "penalised"] {
+        let file = study.out("out").run_file("g6", method, 7);
+        let whole = fs::read(&file).unwrap();
+        let lines: Vec<usize> =
+            whole.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i + 1).collect();
+        for cut in [lines[2], lines[5], lines[9] + 20] {
+            fs::write(&file, &whole[..cut]).unwrap();
+            study.run(&text, "out", 1, None);
+            assert_eq!(fs::read(&file).unwrap(), whole, "{method} cut at byte {cut}");
+        }
+    }
+}
+
+#[test]
+fn an_external_process_is_not_asked_for_several_at_a_time() {
+    let text = "seeds = [1]\n[[problem]]\nfunction = \"g6\"\n[[method]]\nname = \"peer\"\nkind = \"external\"\ncommand = \"peer\"\nparallel = 2\n";
+    let error = Spec::from_text("s.toml".as_ref(), text).unwrap_err().to_string();
+    assert!(error.contains("parallel") && error.contains("one point at a time"), "{error}");
 }

@@ -87,6 +87,13 @@ fn tables_of_a_small_study_by_hand() {
             for (k, best) in best.into_iter().enumerate() {
                 let mut step: serde_json::Value = serde_json::from_str(&lines[k + 1]).unwrap();
                 step["best"] = serde_json::json!(best);
+                if (method, k) == ("c", 1) {
+                    // Errors of 2 and -1/2 deviations, and an evaluation that failed.
+                    let (value, mean) = [(Some(3.0), 1.0), (Some(2.0), 2.5), (None, 0.0)][seed as usize - 1];
+                    step["value"] = serde_json::json!(value);
+                    step["proof"] = serde_json::json!({ "status": "local", "gap": null, "bound": null,
+                        "acquisition": 0.0, "mean": mean, "std": 1.0, "nodes": 0 });
+                }
                 lines[k + 1] = step.to_string();
             }
             fs::write(&file, lines.join("\n") + "\n").unwrap();
@@ -124,6 +131,18 @@ fn tables_of_a_small_study_by_hand() {
         for (cell, value) in [(row[4], a), (row[5], b)] {
             assert!((cell.parse::<f64>().unwrap() - value).abs() < 1e-5, "{regrets}");
         }
+    }
+    assert_eq!(
+        read("calibration.csv"),
+        "problem,method,steps,within_1,within_2,median_error\nbranin,c,2,0.5,1,1.25\n,c,2,0.5,1,1.25\n"
+    );
+    // Only the first seed of c comes below a tenth, with its second evaluation.
+    let progress = read("progress.csv");
+    let rows: Vec<&str> = progress.lines().skip(1).collect();
+    assert_eq!(rows.len(), 9, "{progress}");
+    for row in rows {
+        let reached = if row.starts_with("branin,c,-1,") { "1" } else { "0" };
+        assert!(row.ends_with(&format!(",3,{reached},,,")), "{row}");
     }
     assert_eq!(
         read("baseline.csv"),
