@@ -2,7 +2,7 @@
 
 use leafgp_models::{Binding, Ensemble, Goal as ModelGoal, Space};
 use leafgp_solver::constraints::Variable;
-use leafgp_solver::{Domain, LevelSet, Range, Region};
+use leafgp_solver::{Domain, Region};
 
 use super::args::{Common, GoalArgs, ModelArgs, SolverArgs, SpaceArgs};
 use super::failure::Failure;
@@ -129,17 +129,11 @@ fn fixed(text: &str, variables: &[Variable]) -> Result<Vec<Region>, Failure> {
     })?;
     let variable = &variables[index];
     let domains: Vec<Domain> = variables.iter().map(|variable| variable.domain.clone()).collect();
-    let without = |range: Range| {
-        let mut region = Region::full(&domains);
-        region.0[index] = range;
-        region
-    };
-    if let Some(levels) = variable.domain.levels() {
+    if variable.domain.is_categorical() {
         let level = variable.level_names.iter().position(|label| label == value);
         let level = level
             .ok_or_else(|| refused(format!("{value:?} is no level; known are {:?}", variable.level_names)))?;
-        let others = LevelSet::from_indices(levels, (0..levels).filter(|&other| other != level));
-        return Ok(if levels > 1 { vec![without(Range::Levels(others))] } else { Vec::new() });
+        return Ok(Region::all_but(&domains, index, level as f64));
     }
     let number: f64 = value.parse().map_err(|_| refused(format!("{value:?} is no number")))?;
     let (lower, upper) = variable.domain.bounds();
@@ -151,12 +145,5 @@ fn fixed(text: &str, variables: &[Variable]) -> Result<Vec<Region>, Failure> {
         };
         return Err(refused(format!("{value} is not allowed; {allowed}")));
     }
-    let mut regions = Vec::new();
-    if number > lower {
-        regions.push(without(Range::Interval { lower, upper: number.next_down() }));
-    }
-    if number < upper {
-        regions.push(without(Range::Interval { lower: number.next_up(), upper }));
-    }
-    Ok(regions)
+    Ok(Region::all_but(&domains, index, number))
 }

@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use leafgp_models::{Candidate, Ensemble, Optimum};
-use leafgp_solver::Range;
+use leafgp_models::{Ensemble, Optimum, coordinate_to_json};
 use leafgp_solver::constraints::Variable;
 use leafgp_solver::search::Status as SearchStatus;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::Status;
 use super::args::{Common, Format, OptimizeArgs};
@@ -21,7 +20,6 @@ use super::text_table::short;
 use leafgp::engine::interrupted;
 use leafgp::file::write_whole;
 use leafgp::problem::format_number;
-use leafgp_solver::Domain;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     if is_problem_file(&args.model) {
@@ -40,7 +38,7 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     drop(meter);
     let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;
     match args.format {
-        Format::Json => output.json(&to_json(variables, &optimum))?,
+        Format::Json => output.json(&optimum.to_json(variables))?,
         Format::Table => write_text(model, variables, &optimum, output)?,
     }
     if interrupted(Some(&interrupt)) {
@@ -63,17 +61,6 @@ pub(super) fn status_of(status: SearchStatus) -> Result<Status, Failure> {
     }
 }
 
-/// A coordinate: a level as its label.
-pub(super) fn coordinate(variable: &Variable, x: f64) -> Value {
-    match variable.level_names.get(x as usize) {
-        Some(label) if variable.domain.is_categorical() => json!(label),
-        _ if x.fract() == 0.0 && x.abs() < 1e15 && matches!(variable.domain, Domain::Integer { .. }) => {
-            json!(x as i64)
-        }
-        _ => json!(x),
-    }
-}
-
 /// "name = value, ...".
 pub(super) fn point_text(variables: &[Variable], point: &[f64]) -> String {
     let one =
@@ -82,54 +69,10 @@ pub(super) fn point_text(variables: &[Variable], point: &[f64]) -> String {
 }
 
 pub(super) fn coordinate_text(variable: &Variable, x: f64) -> String {
-    match coordinate(variable, x) {
+    match coordinate_to_json(variable, x) {
         Value::String(label) => label,
         _ => format_number(x),
     }
-}
-
-/// `{name: value}`.
-pub(super) fn point_to_json(variables: &[Variable], point: &[f64]) -> Map<String, Value> {
-    variables
-        .iter()
-        .zip(point)
-        .map(|(variable, &x)| (variable.name.clone(), coordinate(variable, x)))
-        .collect()
-}
-
-fn candidate_to_json(variables: &[Variable], candidate: &Candidate) -> Value {
-    let named = |f: &dyn Fn(usize) -> Value| -> Map<String, Value> {
-        variables.iter().enumerate().map(|(i, variable)| (variable.name.clone(), f(i))).collect()
-    };
-    let range = |i: usize| match &candidate.cell.0[i] {
-        Range::Interval { lower, upper } => json!([lower, upper]),
-        Range::Levels(levels) => {
-            levels.iter().map(|level| coordinate(&variables[i], level as f64)).collect::<Value>()
-        }
-    };
-    json!({
-        "point": named(&|i| coordinate(&variables[i], candidate.point[i])),
-        "value": candidate.value,
-        "cell": named(&range),
-    })
-}
-
-fn to_json(variables: &[Variable], optimum: &Optimum) -> Value {
-    let finite = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-    let best = optimum.best.as_ref().map(|best| candidate_to_json(variables, best));
-    let field = |key: &str| best.as_ref().map_or(Value::Null, |best| best[key].clone());
-    json!({
-        "status": optimum.status.as_str(),
-        "stop_reason": optimum.stop_reason.as_str(),
-        "point": field("point"),
-        "value": field("value"),
-        "cell": field("cell"),
-        "bound": finite(optimum.bound),
-        "gap": finite(optimum.gap),
-        "others": optimum.others.iter().map(|c| candidate_to_json(variables, c)).collect::<Vec<_>>(),
-        "nodes": optimum.nodes,
-        "seconds": optimum.seconds,
-    })
 }
 
 fn write_text(

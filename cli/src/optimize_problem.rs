@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use leafgp_models::{Binding, Ensemble, ModelOptimum, ModelProblem, NamedModel, ReadOptions};
+use leafgp_models::{Ensemble, ModelOptimum, ModelProblem, NamedModel, ReadOptions};
 use leafgp_solver::constraints::Variable;
-use serde_json::{Map, Value, json};
 
 use super::Status;
 use super::args::{Common, Format, ModelArgs, OptimizeArgs, SpaceArgs};
@@ -13,12 +12,12 @@ use super::failure::Failure;
 use super::inputs::{override_settings, search_options};
 use super::interrupt;
 use super::model_space::{fixings, goal};
-use super::optimize::{point_text, point_to_json, status_of};
+use super::optimize::{point_text, status_of};
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
 use leafgp::engine::interrupted;
-use leafgp::problem::{Definition, Modelled, NamedExpression};
+use leafgp::problem::Modelled;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
@@ -39,7 +38,7 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     drop(meter);
     let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;
     match args.format {
-        Format::Json => output.json(&to_json(&problem, &optimum))?,
+        Format::Json => output.json(&optimum.to_json(&problem))?,
         Format::Table => write_text(&stated.objective().name, &problem, &optimum, output)?,
     }
     if interrupted(Some(&interrupt)) {
@@ -89,62 +88,11 @@ pub(super) fn model_problem(stated: &Modelled) -> Result<ModelProblem, Failure> 
             None => ReadOptions::default(),
         };
         let ensemble = Ensemble::open(Path::new(&entry.file), &options).map_err(refuse)?;
-        let binding = if entry.by_position {
-            Binding::by_position(&ensemble, &variables)
-        } else {
-            Binding::by_name(&ensemble, &variables)
-        };
-        models.push(NamedModel { name: entry.name.clone(), ensemble, binding: binding.map_err(refuse)? });
+        let named = NamedModel::bind(entry.name.as_str(), ensemble, &variables, entry.by_position);
+        models.push(named.map_err(refuse)?);
     }
-    problem_of(variables, models, stated.variables(), stated.definitions(), stated.expressions())
-}
-
-/// A problem of models from the parts of a problem file.
-pub(super) fn problem_of(
-    variables: Vec<Variable>,
-    models: Vec<NamedModel>,
-    of_file: &[leafgp::problem::Variable],
-    definitions: &[Definition],
-    expressions: &[NamedExpression],
-) -> Result<ModelProblem, Failure> {
-    let mut problem = ModelProblem::new(variables, models).map_err(Failure::input)?;
-    for Definition { name, expr, integer } in definitions {
-        problem.define(name, expr, *integer).map_err(Failure::input)?;
-    }
-    for (i, variable) in of_file.iter().enumerate() {
-        if let Some(condition) = &variable.active_if {
-            problem.active_if(i, condition, variable.inactive_value).map_err(Failure::input)?;
-        }
-    }
-    for NamedExpression { name, expr } in expressions {
-        problem.constrain(name, expr).map_err(Failure::input)?;
-    }
-    Ok(problem)
-}
-
-/// A number of JSON, or null.
-pub(super) fn finite(x: f64) -> Value {
-    if x.is_finite() { json!(x) } else { Value::Null }
-}
-
-/// `{name: prediction}`.
-pub(super) fn predictions_to_json(problem: &ModelProblem, predictions: &[f64]) -> Map<String, Value> {
-    problem.models().iter().zip(predictions).map(|(model, &y)| (model.name.clone(), json!(y))).collect()
-}
-
-fn to_json(problem: &ModelProblem, optimum: &ModelOptimum) -> Value {
-    let best = optimum.best.as_ref();
-    json!({
-        "status": optimum.status.as_str(),
-        "stop_reason": optimum.stop_reason.as_str(),
-        "point": best.map(|best| point_to_json(problem.variables(), &best.point)),
-        "value": best.map(|best| best.value),
-        "predictions": best.map(|best| predictions_to_json(problem, &best.predictions)),
-        "bound": finite(optimum.bound),
-        "gap": finite(optimum.gap),
-        "nodes": optimum.nodes,
-        "seconds": optimum.seconds,
-    })
+    let problem = ModelProblem::new(variables, models).map_err(Failure::input)?;
+    problem.stating(stated.stated()).map_err(Failure::input)
 }
 
 fn write_text(

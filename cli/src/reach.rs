@@ -4,7 +4,6 @@ use std::io::Write;
 
 use leafgp_models::{ModelOptimum, ModelProblem, NamedModel, Reach, ReachOutcome, Target};
 use leafgp_solver::constraints::Variable;
-use serde_json::{Map, Value, json};
 
 use super::Status;
 use super::args::{Common, Format, ReachArgs};
@@ -13,10 +12,8 @@ use super::inputs::{override_settings, search_options};
 use super::interrupt;
 use super::model::in_row;
 use super::model_space::{ModelSpace, fixings, is_problem_file};
-use super::optimize::{coordinate, coordinate_text, point_to_json, status_of};
-use super::optimize_problem::{
-    finite, model_problem, predictions_text, predictions_to_json, problem_of, read, write_proof,
-};
+use super::optimize::{coordinate_text, status_of};
+use super::optimize_problem::{model_problem, predictions_text, read, write_proof};
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::{short, text_table};
@@ -46,7 +43,7 @@ pub(super) fn command(args: &ReachArgs, common: &Common, output: &mut Output) ->
     drop(meter);
     let outcome = outcome.map_err(|error| Failure::file(&args.model.model, error))?;
     match args.format {
-        Format::Json => output.json(&to_json(&problem, &from, &outcome))?,
+        Format::Json => output.json(&outcome.to_json(&problem, &from))?,
         Format::Table => write_text(&problem, &from, args, &outcome, output)?,
     }
     if interrupted(Some(&interrupt)) {
@@ -70,11 +67,8 @@ fn of_one_model(space: ModelSpace) -> Result<ModelProblem, Failure> {
         name.push('_');
     }
     let models = vec![NamedModel { name, ensemble: model, binding }];
-    let (of_file, definitions, expressions) = match &problem {
-        Some(problem) => (problem.variables(), problem.definitions(), problem.expressions()),
-        None => (&[][..], &[][..], &[][..]),
-    };
-    problem_of(variables, models, of_file, definitions, expressions)
+    let together = ModelProblem::new(variables, models).map_err(Failure::input)?;
+    together.stating(problem.iter().flat_map(leafgp::problem::Problem::stated)).map_err(Failure::input)
 }
 
 /// The setting of `--from`: a row of the table, or a value for each variable.
@@ -177,35 +171,6 @@ fn changes<'a>(
     to: &'a [f64],
 ) -> impl Iterator<Item = (&'a Variable, f64, f64)> {
     variables.iter().zip(from.iter().zip(to)).filter(|(_, (a, b))| a != b).map(|(v, (&a, &b))| (v, a, b))
-}
-
-fn to_json(problem: &ModelProblem, from: &[f64], outcome: &ReachOutcome) -> Value {
-    let (reachable, optimum) = match outcome {
-        ReachOutcome::Nearest(nearest) => (true, nearest),
-        ReachOutcome::Unreachable(best) => (false, best),
-    };
-    let best = optimum.best.as_ref();
-    let variables = problem.variables();
-    let changed = best.map(|best| -> Map<String, Value> {
-        let change = |(variable, a, b): (&Variable, f64, f64)| {
-            let step = json!({ "from": coordinate(variable, a), "to": coordinate(variable, b) });
-            (variable.name.clone(), step)
-        };
-        changes(variables, from, &best.point).map(change).collect()
-    });
-    json!({
-        "reachable": reachable,
-        "status": optimum.status.as_str(),
-        "stop_reason": optimum.stop_reason.as_str(),
-        "point": best.map(|best| point_to_json(variables, &best.point)),
-        "changes": changed,
-        "distance": best.filter(|_| reachable).map(|best| best.value),
-        "predictions": best.map(|best| predictions_to_json(problem, &best.predictions)),
-        "bound": finite(optimum.bound),
-        "gap": finite(optimum.gap),
-        "nodes": optimum.nodes,
-        "seconds": optimum.seconds,
-    })
 }
 
 fn write_text(

@@ -81,6 +81,34 @@ impl Region {
         Self(domains.iter().map(Range::full).collect())
     }
 
+    /// The boxes that together hold all values of one variable but `value`: what is excluded where that variable is fixed. Any other value of the
+    /// variable's domain lies in exactly one of them; there is none where the domain has but this value.
+    ///
+    /// ```
+    /// use leafgp_constraints::{Domain, Region};
+    ///
+    /// let domains = [Domain::Continuous { lower: 0.0, upper: 1.0 }, Domain::Categorical { levels: 3 }];
+    /// let excludes = |variable, value, x: &[f64]| Region::all_but(&domains, variable, value).iter().any(|r| r.contains(x));
+    /// assert!(!excludes(0, 0.5, &[0.5, 2.0]) && excludes(0, 0.5, &[0.5f64.next_up(), 2.0]) && excludes(0, 0.5, &[0.0, 1.0]));
+    /// assert!(!excludes(1, 2.0, &[0.1, 2.0]) && excludes(1, 2.0, &[0.1, 0.0]));
+    /// assert_eq!((Region::all_but(&domains, 0, 0.0).len(), Region::all_but(&domains, 1, 0.0).len()), (1, 1));
+    /// ```
+    pub fn all_but(domains: &[Domain], variable: usize, value: f64) -> Vec<Self> {
+        let without = |range: Range| {
+            let mut region = Self::full(domains);
+            region.0[variable] = range;
+            region
+        };
+        if let Some(levels) = domains[variable].levels() {
+            let others = LevelSet::from_indices(levels, (0..levels).filter(|&level| level as f64 != value));
+            return if levels > 1 { vec![without(Range::Levels(others))] } else { Vec::new() };
+        }
+        let (lower, upper) = domains[variable].bounds();
+        let below = (value > lower).then(|| without(Range::Interval { lower, upper: value.next_down() }));
+        let above = (value < upper).then(|| without(Range::Interval { lower: value.next_up(), upper }));
+        below.into_iter().chain(above).collect()
+    }
+
     /// What both boxes hold. A category's levels must be counted alike.
     ///
     /// ```

@@ -8,6 +8,7 @@ use crate::ensemble::{Arithmetic, Ensemble};
 use crate::error::ModelError;
 use crate::feature::Feature;
 use crate::link::Link;
+use crate::own::MOST_CODES;
 use crate::rounding::last_at_most;
 use crate::tree::{Node, Rule, Tree, Unreached};
 
@@ -125,9 +126,6 @@ fn nodes(tree: &ArrayTree, is_single: bool) -> Result<Vec<Node>, String> {
     };
     (0..n).map(node).collect()
 }
-
-/// Most codes of a category: no library's sets reach it, and a set takes a bit for each code.
-const MOST_CODES: usize = 1 << 24;
 
 fn rule(tree: &ArrayTree, at: usize, is_single: bool) -> Result<Rule, String> {
     let Some(ArrayCategories { listed, listed_left }) = tree.categories.get(&at) else {

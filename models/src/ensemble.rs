@@ -77,6 +77,12 @@ impl Ensemble {
         self
     }
 
+    /// Divides the sum of the trees.
+    pub(crate) fn divided_by(mut self, divisor: f64) -> Self {
+        self.divisor = divisor;
+        self
+    }
+
     /// The features, in the order of points.
     pub fn features(&self) -> &[Feature] {
         &self.features
@@ -104,6 +110,10 @@ impl Ensemble {
     /// Whether the library computes in f64.
     pub(crate) fn is_double(&self) -> bool {
         matches!(self.arithmetic, Arithmetic::Double | Arithmetic::DoubleFromBase)
+    }
+
+    pub(crate) fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
     }
 
     pub(crate) fn base(&self) -> f64 {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout))]
 
+mod answer;
 mod arrays;
 mod binding;
 mod boxes;
@@ -16,12 +17,14 @@ mod link;
 mod onnx;
 mod optimum;
 mod options;
+mod own;
 mod problem;
 mod read;
 mod rounding;
 mod tree;
 mod xgboost;
 
+pub use answer::{coordinate_to_json, point_to_json};
 pub use arrays::{ArrayCategories, ArrayEnsemble, ArrayTree};
 pub use binding::Binding;
 pub use boxes::{Column, variables_from_table};

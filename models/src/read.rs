@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::options::ReadOptions;
-use crate::{catboost, lightgbm, onnx, xgboost};
+use crate::{catboost, lightgbm, onnx, own, xgboost};
 
 /// Largest model file in bytes (256 MiB); reading takes a few times as much memory.
 pub const MAX_BYTES: u64 = 256 << 20;
@@ -25,7 +25,8 @@ impl Ensemble {
         Self::read(&bytes, options)
     }
 
-    /// Reads a model from the content of its file: LightGBM text, XGBoost JSON and UBJSON, CatBoost JSON, ONNX.
+    /// Reads a model from the content of its file: LightGBM text, XGBoost JSON and UBJSON, CatBoost JSON, ONNX, and what
+    /// [`Ensemble::write`] writes.
     ///
     /// # Errors
     /// Names the place that is damaged, or the kind of model that cannot be optimised.
@@ -77,6 +78,7 @@ struct JsonModel {
     trees: Option<Vec<catboost::TreeNode>>,
     scale_and_bias: Option<catboost::ScaleAndBias>,
     tree_info: Option<serde::de::IgnoredAny>,
+    leafgp_ensemble: Option<own::Written>,
 }
 
 /// XGBoost's JSON may hold `NaN` and `Infinity`, which are no JSON: both become null. Columns of later messages move by a few.
@@ -118,6 +120,9 @@ fn read_json(text: &[u8], options: &ReadOptions) -> Result<Ensemble, ModelError>
         let problem = message.split(" at line ").next().unwrap_or(&message).to_string();
         ModelError::format(place, problem)
     })?;
+    if let Some(written) = model.leafgp_ensemble {
+        return own::decode(written, options);
+    }
     if let Some(learner) = model.learner {
         return xgboost::decode(learner, options);
     }

@@ -13,7 +13,7 @@
 71.5
 """
 
-from ._ensemble import Ensemble, ModelsOptimum, Optimum, optimize_models
+from ._ensemble import Ensemble, Optimum
 from ._errors import (
     HistoryError,
     InfeasibleError,
@@ -32,6 +32,7 @@ from ._errors import (
 )
 from ._leafgp import __version__
 from ._minimize import Result, minimize
+from ._model_problem import ModelProblem, ModelsOptimum, Reached, optimize_models
 from ._optimizer import Best, Model, Optimizer, Prediction, Promise, Suggestion, Svg
 from ._problem import Problem
 from ._variables import Binary, Categorical, Continuous, Discrete, Integer, Variable
@@ -51,6 +52,7 @@ __all__ = [
     "LeafgpError",
     "Model",
     "ModelError",
+    "ModelProblem",
     "ModelsOptimum",
     "NoAnswer",
     "NoCandidate",
@@ -63,6 +65,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Promise",
+    "Reached",
     "RequestError",
     "Result",
     "SpaceExhausted",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
-from ._errors import InfeasibleError, Interrupted, ModelError, RequestError
+from ._errors import Interrupted, ModelError, PointError, RequestError
 from ._problem import Problem
 from ._tables import float_array, is_array, is_frame, is_series, record, records
 from ._variables import Categorical, Continuous, Variable
+
+if TYPE_CHECKING:
+    from ._model_problem import Reached
 
 
 class Optimum(NamedTuple):
@@ -29,22 +32,6 @@ class Optimum(NamedTuple):
     seconds: float
 
 
-class ModelsOptimum(NamedTuple):
-    """The best input of several models, or the nearest setting: ``point``, ``value`` (of the objective; of
-    :meth:`Ensemble.reach` the distance), ``predictions`` by model, ``bound`` (proved), ``gap``, ``status``,
-    ``stop_reason``, ``nodes``, ``seconds``."""
-
-    point: Union[dict, None]
-    value: Union[float, None]
-    predictions: Union[dict, None]
-    bound: Union[float, None]
-    gap: Union[float, None]
-    status: str
-    stop_reason: str
-    nodes: int
-    seconds: float
-
-
 class Ensemble:
     """A trained ensemble of trees, exactly as its library predicts."""
 
@@ -56,12 +43,29 @@ class Ensemble:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, class_index: int | None = None) -> Ensemble:
         """Reads a model file: LightGBM text, XGBoost JSON or UBJSON, CatBoost JSON, ONNX."""
-        return cls(_leafgp.Ensemble._open(os.fspath(path), class_index))
+        return cls(_leafgp.Ensemble._open(os.fspath(path), _class(class_index)))
 
     @classmethod
     def from_bytes(cls, content: bytes, *, class_index: int | None = None) -> Ensemble:
         """Reads the content of a model file."""
-        return cls(_leafgp.Ensemble._read(content, class_index))
+        return cls(_leafgp.Ensemble._read(content, _class(class_index)))
+
+    @classmethod
+    def of(cls, model: Any) -> Ensemble:
+        """Whatever holds a trained ensemble: an :class:`Ensemble`, an object of LightGBM, XGBoost or scikit-learn, or the
+        path of a model file."""
+        if isinstance(model, Ensemble):
+            return model
+        if isinstance(model, (str, os.PathLike)):
+            return cls.from_file(model)
+        modules = {base.__module__.split(".")[0] for base in type(model).__mro__}
+        if "xgboost" in modules:
+            return cls.from_xgboost(model)
+        if "lightgbm" in modules:
+            return cls.from_lightgbm(model)
+        if "sklearn" in modules:
+            return cls.from_sklearn(model)
+        raise _of_another_kind(model, "an Ensemble, a model of LightGBM, XGBoost or scikit-learn, or the path of its file")
 
     @classmethod
     def from_lightgbm(cls, model: Any, *, class_index: int | None = None) -> Ensemble:
@@ -92,6 +96,16 @@ class Ensemble:
         from ._sklearn import arrays
 
         return cls(_leafgp.Ensemble._from_arrays(*arrays(model)))
+
+    def to_bytes(self) -> bytes:
+        """The ensemble as a file of leafgp's own, JSON, whatever it was made from; :meth:`from_bytes` and the command read
+        it, and it predicts the same, bit for bit."""
+        return self._core._write()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes :meth:`to_bytes`."""
+        with open(path, "wb") as file:
+            file.write(self.to_bytes())
 
     @property
     def features(self) -> list[dict[str, Any]]:
@@ -124,7 +138,9 @@ class Ensemble:
 
             missing = [name for name in self.names if name not in x.columns]
             if missing:
-                raise ModelError(f"no column is called {missing[0]!r}; the model's features: {self.names}")
+                raise ModelError(
+                    f"no column is called {missing[0]!r}; the model's features: {self.names}; an array takes them in their order"
+                )
             if all(feature["levels"] is None for feature in self.features):
                 array = x[self.names].to_numpy()
                 if array.dtype.kind in "fiub":
@@ -133,12 +149,34 @@ class Ensemble:
             return numpy.array(self._core._predict_points([_known(row) for row in rows]), dtype=numpy.float64)
         return self._core._predict_points([_known(row) for row in records(x)])
 
-    def bounds_of(self, data: Any) -> dict[str, Any]:
-        """What a DataFrame or a list of dicts spans: for each feature its smallest and largest value, or the levels
-        that occur."""
+    def bounds_of(self, data: Any, *, by_position: bool = False) -> dict[str, Any]:
+        """What a DataFrame, a list of dicts or an array of shape ``(n, n_features)`` spans: for each feature its smallest
+        and largest value, or the levels that occur. ``by_position``: the columns of a DataFrame are the features in
+        their order, and the bounds have the columns' names."""
+        names, n = self.names, len(self.names)
+        if is_array(data):
+            array = float_array(data)
+            if array.shape[1] != n:
+                raise PointError(f"the array has {array.shape[1]} columns; expected {n}, one for each feature: {', '.join(names)}")
+            columns = [[_text(value) for value in column] for column in array.T.tolist()]
+            return self._core._bounds(list(zip(names, columns)))
         rows = [_known(row) for row in records(data)]
-        columns = [(name, [_text(row.get(name)) for row in rows]) for name in self.names if any(name in r for r in rows)]
-        return self._core._bounds(columns)
+        there = [str(name) for name in (data.columns if is_frame(data) else dict.fromkeys(name for row in rows for name in row))]
+        if by_position:
+            if len(there) < n:
+                raise ModelError(f"found {len(there)} columns; expected {n}, one for each feature: {', '.join(names)}")
+            chosen = there[:n]
+        else:
+            chosen = names
+            missing = [name for name in names if name not in there]
+            if missing:
+                raise ModelError(
+                    f"no column is called {missing[0]!r}; the model's features: {names}; the columns: {there}; "
+                    "by_position=True takes them in their order"
+                )
+        cells = [[_text(row.get(name)) for row in rows] for name in chosen]
+        bounds = self._core._bounds(list(zip(names, cells)))
+        return {column: bounds[name] for column, name in zip(chosen, names)}
 
     def optimize(
         self,
@@ -154,7 +192,7 @@ class Ensemble:
         """The input with the largest or smallest prediction, with proof.
 
         ``where``: a :class:`Problem`; bounds by feature, ``{"x": (0, 1), "grade": ["A", "B"]}`` or variables; or the
-        data that the model was trained on, a DataFrame, whose box is taken. ``maximize``: needed unless a problem says
+        data that the model was trained on, a DataFrame or an array, whose box is taken. ``maximize``: needed unless a problem says
         so. ``constraints``: expressions over the features, beside bounds or data. ``fixed``: values that features must
         have. ``top``: how many of the best cells. ``by_position``: features are the variables in their order, whatever
         their names. ``settings``: such as ``{"solver": {"time_limit": 10, "gap": 1e-6}}``.
@@ -162,14 +200,7 @@ class Ensemble:
         Raises :class:`ModelError`, :class:`ProblemError`, :class:`InfeasibleError`, and after Ctrl-C
         :class:`Interrupted` with what was found and proved.
         """
-        if isinstance(where, Problem):
-            problem = where
-            if constraints:
-                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
-            if settings:
-                problem = problem.with_settings(**settings)
-        else:
-            problem = self._problem(where, constraints, settings)
+        problem = self._where(where, constraints, settings, by_position)
         if maximize is None:
             if not isinstance(where, Problem):
                 raise RequestError("maximize is not given; expected True or False")
@@ -178,6 +209,8 @@ class Ensemble:
                     "the problem's goal is a target, which is not sought in a trained model; give maximize"
                 )
             maximize = problem.goal == "maximize"
+        if not is_truth(maximize):
+            raise RequestError(f"maximize is {maximize!r}; expected True or False")
         if isinstance(top, bool) or not hasattr(top, "__index__") or top < 1:
             raise RequestError(f"top is {top!r}; expected a whole number of at least 1")
         answer, is_interrupted = self._core._optimize(
@@ -188,11 +221,18 @@ class Ensemble:
             raise Interrupted(optimum)
         return optimum
 
-    def _problem(self, where: Any, constraints: Any, settings: Any) -> Problem:
-        """The problem of bounds, variables or data."""
-        bounds = where if isinstance(where, Mapping) else self.bounds_of(where)
+    def _where(self, where: Any, constraints: Any, settings: Any, by_position: bool) -> Problem:
+        """The problem, or that of bounds, variables or data."""
+        if isinstance(where, Problem):
+            if constraints:
+                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
+            return where.with_settings(**settings) if settings else where
+        bounds = where if isinstance(where, Mapping) else self.bounds_of(where, by_position=by_position)
         variables = {name: _variable(name, bound) for name, bound in bounds.items()}
-        return Problem("model", variables, objective=_unused(variables), constraints=constraints, settings=settings)
+        objective = "prediction"
+        while objective in variables:
+            objective += "_"
+        return Problem("model", variables, objective=objective, constraints=constraints, settings=settings)
 
     def reach(
         self,
@@ -204,70 +244,40 @@ class Ensemble:
         costs: Mapping[str, float] | None = None,
         constraints: Mapping[str, str] | Sequence[str] | None = None,
         fixed: Mapping[str, Any] | None = None,
+        by_position: bool = False,
         settings: Mapping[str, Any] | None = None,
-    ) -> ModelsOptimum:
+    ) -> Reached:
         """The feasible setting nearest to ``x0`` whose prediction is ``at_least`` or ``at_most`` a target, with proof.
 
         The distance is the sum of each variable's change by its whole range, 1 for another level, times its ``costs``
-        (1 by default). ``where``, ``constraints``, ``fixed`` and ``settings`` as in :meth:`optimize`.
+        (1 by default). ``where``, ``constraints``, ``fixed``, ``by_position`` and ``settings`` as in :meth:`optimize`.
 
         Raises :class:`InfeasibleError` with the best prediction that there is when none reaches the target: proved.
         """
-        if (at_least is None) == (at_most is None):
-            raise RequestError("expected one of at_least and at_most")
-        if isinstance(where, Problem):
-            if constraints:
-                raise RequestError("constraints: the problem has its own; give bounds, or a problem with them")
-            problem = where.with_settings(**settings) if settings else where
-        else:
-            problem = self._problem(where, constraints, settings)
-        model = (_unused(problem.names), self._core)
-        target = at_least if at_least is not None else float(at_most or 0)
-        answer, is_reached, is_interrupted = _leafgp._reach(
-            problem._core, model, record(x0), costs or {}, (at_least is not None, target), fixed or {}
-        )
-        optimum = ModelsOptimum(**answer)
-        if is_interrupted:
-            raise Interrupted(optimum)
-        if not is_reached:
-            raise InfeasibleError(f"no feasible setting reaches {target}; the best prediction is {optimum.value}")
-        return optimum
+        from ._model_problem import of_problem, unused
+
+        problem = self._where(where, constraints, settings, by_position)
+        name = unused("prediction", [*problem.names, *problem.to_dict().get("define", {})])
+        models = {name: {"model": self, "by_position": bool(by_position)}}
+        over_model = of_problem(problem, models, name, at_least is not None)
+        return over_model.reach(x0, name, at_least=at_least, at_most=at_most, costs=costs, fixed=fixed)
+
+    def __reduce__(self) -> Any:
+        return Ensemble.from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
         return f"Ensemble({self.n_trees} trees, {self.n_leaves} leaves, features: {', '.join(self.names)})"
 
 
-def optimize_models(
-    models: Mapping[str, Ensemble],
-    problem: Problem,
-    objective: str,
-    *,
-    maximize: bool,
-    constraints: Mapping[str, str] | Sequence[str] = (),
-    fixed: Mapping[str, Any] | None = None,
-) -> ModelsOptimum:
-    """The best input of an expression over variables and several trained models, with proof.
+def is_truth(value: Any) -> bool:
+    """True for a truth value of Python or numpy."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
-    ``models``: by the names that ``objective`` and ``constraints`` use, for instance ``"strength - 0.5 * cost"`` and
-    ``"purity >= 0.95"``. ``problem``: the variables, and constraints without models.
 
-    Raises :class:`ModelError`, :class:`InfeasibleError`, and after Ctrl-C :class:`Interrupted`.
-    """
-    if not all(isinstance(model, Ensemble) for model in models.values()):
-        raise RequestError("models: expected an Ensemble for each name")
-    named = constraints.items() if isinstance(constraints, Mapping) else [(text, text) for text in constraints]
-    answer, is_interrupted = _leafgp._optimize_models(
-        problem._core,
-        [(name, model._core) for name, model in models.items()],
-        objective,
-        bool(maximize),
-        list(named),
-        fixed or {},
-    )
-    optimum = ModelsOptimum(**answer)
-    if is_interrupted:
-        raise Interrupted(optimum)
-    return optimum
+def _class(index: Any) -> int | None:
+    if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__") or not 0 <= index < 2**32):
+        raise ModelError(f"class_index is {index!r}; expected the number of a class, from 0")
+    return index
 
 
 def _of_another_kind(model: Any, expected: str) -> ModelError:
@@ -299,11 +309,3 @@ def _variable(name: str, bound: Any) -> Variable:
         if values and all(isinstance(value, str) for value in values):
             return Categorical(values)
     raise RequestError(f"{name}: found {bound!r}; expected (lower, upper), a list of levels as text, or a variable")
-
-
-def _unused(names: Iterable[str]) -> str:
-    """A name for what is predicted."""
-    name = "prediction"
-    while name in names:
-        name += "_"
-    return name

@@ -254,10 +254,12 @@ class Optimizer:
         Raises :class:`InfeasibleError`, :class:`SpaceExhausted`, :class:`NoCandidate`, :class:`NoIncumbent`,
         :class:`RequestError`, and after Ctrl-C :class:`Interrupted` with what was found.
         """
-        if n is not None and (isinstance(n, bool) or not hasattr(n, "__index__") or n < 1):
-            raise RequestError(f"n is {n!r}; expected a whole number of at least 1")
+        if n is not None and (isinstance(n, bool) or not hasattr(n, "__index__") or not 1 <= n < 2**32):
+            raise RequestError(f"n is {n!r}; expected a whole number of at least 1 (and below 2^32)")
         if isinstance(same, str):
             same = [same]
+        if not isinstance(same, Iterable):
+            raise RequestError(f"same is {same!r}; expected the names of variables")
         points = None if among is None else self._points(among)
         answer, is_interrupted = self._core._ask(
             1 if n is None else int(n), fixed or {}, points, list(same), (bool(pending), bool(tree_excess))
@@ -389,7 +391,7 @@ def _number(value: Any) -> float:
         raise PointError(f"the value is {value!r}; expected a finite number (tell a failed experiment with fail)")
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise PointError(
             f"the value is a {type(value).__name__}; expected a finite number (tell a failed experiment with fail)"
         ) from None

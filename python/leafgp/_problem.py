@@ -36,14 +36,10 @@ class Problem:
         define: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        if not isinstance(variables, Mapping):
-            found = type(variables).__name__
-            raise ProblemError(f"variables: found a {found}; expected a dict such as {{'x': Continuous(0, 1)}}")
-        tables = {name: _table(name, variable) for name, variable in variables.items()}
-        is_target = isinstance(goal, (int, float)) and not isinstance(goal, bool)
+        tables = tables_of(variables)
         document = {
             "name": name,
-            "objective": {"name": objective, "goal": {"target": goal} if is_target else goal},
+            "objective": {"name": objective, "goal": goal_of(goal)},
             "variables": tables,
             "define": define or None,
             "constraints": constraints or None,
@@ -87,12 +83,7 @@ class Problem:
 
     def with_settings(self, **settings: Any) -> Problem:
         """The same problem with some settings changed; a table such as ``solver`` is merged."""
-        document = {"name": self.name, **self.to_dict()}
-        merged = dict(document.get("settings", {}))
-        for key, value in settings.items():
-            is_table = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-            merged[key] = {**merged[key], **value} if is_table else value
-        return self.from_dict({**document, "settings": merged})
+        return self.from_dict(with_settings({"name": self.name, **self.to_dict()}, settings))
 
     @property
     def name(self) -> str:
@@ -121,8 +112,7 @@ class Problem:
     @property
     def constraints(self) -> dict[str, str]:
         """The constraints by name."""
-        constraints = self.to_dict().get("constraints", {})
-        return constraints if isinstance(constraints, dict) else {text.strip(): text for text in constraints}
+        return constraints_of(self.to_dict())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -166,6 +156,35 @@ class Problem:
     def __repr__(self) -> str:
         n = len(self.names)
         return f"Problem({self.name!r}: {self.objective}, {self.goal}; {n} variables: {', '.join(self.names)})"
+
+
+def tables_of(variables: Any) -> dict[str, dict[str, Any]]:
+    """The section of the problem file."""
+    if not isinstance(variables, Mapping):
+        found = type(variables).__name__
+        raise ProblemError(f"variables: found a {found}; expected a dict such as {{'x': Continuous(0, 1)}}")
+    return {name: _table(name, variable) for name, variable in variables.items()}
+
+
+def goal_of(goal: Any) -> Any:
+    """The goal as the problem file has it: a number is a target."""
+    is_target = isinstance(goal, (int, float)) and not isinstance(goal, bool)
+    return {"target": goal} if is_target else goal
+
+
+def with_settings(document: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem file's sections with some settings changed; tables are merged."""
+    merged = dict(document.get("settings", {}))
+    for key, value in settings.items():
+        is_table = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = {**merged[key], **value} if is_table else value
+    return {**document, "settings": merged}
+
+
+def constraints_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """The constraints by name."""
+    constraints = document.get("constraints", {})
+    return constraints if isinstance(constraints, dict) else {text.strip(): text for text in constraints}
 
 
 def _table(name: str, variable: Any) -> dict[str, Any]:

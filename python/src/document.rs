@@ -1,9 +1,36 @@
 //! A problem's description as the text of a problem file: a line for each variable.
 
+use std::path::Path;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use toml::{Table, Value};
 
+use crate::failure::Failure;
+use crate::value::to_toml;
+
+/// The text of a problem file whose sections a dict holds.
+pub(crate) fn text_of(sections: &Bound<'_, PyDict>) -> PyResult<String> {
+    match to_toml(sections)? {
+        Value::Table(table) => Ok(text(&table)),
+        _ => Err(Failure::internal("a dict is no table").into()),
+    }
+}
+
+/// The text of a problem file, as it stands there.
+pub(crate) fn text_in(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::new("ProblemError", format!("{}: {error}", path.display()));
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+/// The sections of the text of a problem file.
+pub(crate) fn sections(text: &str) -> Result<Table, Failure> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    toml::from_str(text).map_err(|error| Failure::new("ProblemError", error.to_string()))
+}
+
 /// The text of a problem file.
-pub(crate) fn text(document: &Table) -> String {
+fn text(document: &Table) -> String {
     let is_section = |value: &Value| value.is_table();
     let mut text = String::new();
     for (name, value) in document.iter().filter(|(_, value)| !is_section(value)) {

@@ -1,21 +1,23 @@
 //! Trained ensembles of other libraries: predictions and proven optima.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use leafgp::engine::Context;
-use leafgp::problem::{Problem as Checked, ValueError, Variable};
+use leafgp::problem::{Settings, ValueError, Variable};
 use leafgp_models::{
-    self as models, ArrayCategories, ArrayEnsemble, ArrayTree, Binding, Candidate, Column, Feature,
-    FeatureKind, Goal, Link, Optimum, ReadOptions, Space, variables_from_table,
+    self as models, ArrayCategories, ArrayEnsemble, ArrayTree, Binding, Column, Feature, FeatureKind, Goal,
+    Link, ModelError, ReadOptions, Space, variables_from_table,
 };
 use leafgp_solver::search::Status;
-use leafgp_solver::{Domain, LevelSet, Range, Region, SearchOptions};
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use leafgp_solver::{Domain, Region, SearchOptions};
+use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
 
+use crate::array::{map_rows, view};
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::value::{from_json, point_to_json};
@@ -55,8 +57,7 @@ impl Ensemble {
     #[staticmethod]
     #[pyo3(signature = (path, class_index=None))]
     fn _open(path: PathBuf, class_index: Option<usize>) -> PyResult<Self> {
-        let model = models::Ensemble::open(&path, &options(class_index));
-        let named = |error: models::ModelError| {
+        let named = |error: ModelError| {
             let (message, name) = (error.to_string(), path.display().to_string());
             // Errors of the file itself name it already.
             Failure::new(
@@ -64,7 +65,7 @@ impl Ensemble {
                 if message.contains(&name) { message } else { format!("{name}: {message}") },
             )
         };
-        Ok(Self { model: model.map_err(named)? })
+        Ok(open(&path, class_index).map_err(named)?)
     }
 
     /// Puts trees in arrays together. `features`: names, and of a category its labels (empty: it is known by its codes); `link` is `identity`, `exp`, or the scale of a logistic function.
@@ -107,6 +108,11 @@ impl Ensemble {
         Ok(Self { model: models::Ensemble::from_arrays(&arrays).map_err(Failure::from)? })
     }
 
+    /// The ensemble as a file that is read again as the same, and whose bytes `_read` takes.
+    fn _write<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.model.write())
+    }
+
     /// The features: name, levels (of a category; `None` for a number, empty for a category known by its codes), range in the training data.
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -136,32 +142,9 @@ impl Ensemble {
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let n = self.model.features().len();
-        if array.shape()[1] != n {
-            let names: Vec<&str> =
-                self.model.features().iter().map(|feature| feature.name.as_str()).collect();
-            let message = format!(
-                "the array has {} columns; expected {n}, one for each feature: {}",
-                array.shape()[1],
-                names.join(", ")
-            );
-            return Err(Failure::point(message).into());
-        }
-        let rows = array.as_array();
-        let predict = || {
-            let mut buffer = Vec::with_capacity(n);
-            let row = |row: numpy::ndarray::ArrayView1<'_, f64>| match row.as_slice() {
-                // Rows that lie in memory one number after the other are read where they are.
-                Some(row) => self.model.predict(row),
-                None => {
-                    buffer.clear();
-                    buffer.extend(row.iter());
-                    self.model.predict(&buffer)
-                }
-            };
-            rows.rows().into_iter().map(row).collect::<Vec<f64>>()
-        };
-        let predictions = watched(py, |_, _| Ok(predict()))?.result;
+        let names: Vec<&str> = self.model.features().iter().map(|feature| feature.name.as_str()).collect();
+        let rows = view(&array, &names, "feature")?;
+        let predictions = watched(py, |_, _| map_rows(rows, |_, x| Ok(self.model.predict(x))))?.result;
         Ok(PyArray1::from_vec(py, predictions))
     }
 
@@ -221,36 +204,33 @@ impl Ensemble {
     ) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let problem = problem.checked();
         let variables: Vec<_> = problem.variables().iter().map(Variable::in_expressions).collect();
-        let binding = if by_position {
-            Binding::by_position(&self.model, &variables)
-        } else {
-            Binding::by_name(&self.model, &variables)
-        };
-        let binding = binding.map_err(Failure::from)?;
+        let bind = if by_position { Binding::by_position } else { Binding::by_name };
+        let binding = bind(&self.model, &variables).map_err(Failure::from)?;
         let domains = problem.domains();
-        let mut excluded = Vec::new();
-        for (name, value) in point_to_json(fixed)? {
-            excluded.extend(others(problem, &domains, &name, &value)?);
-        }
+        let excluded = excluded(problem.variables(), |name| problem.index_of(name), fixed)?;
         let goal = Goal::maximize_if(maximize);
         let optimum = watched(py, |context, _| {
             let mut space = Space::new(&domains, &binding).excluding(&excluded);
             if !problem.constraints().is_empty() {
                 space = space.with_constraints(problem.constraints());
             }
-            Ok(self.model.optimize(&space, goal, &search_options(problem, context, top))?)
+            Ok(self.model.optimize(&space, goal, &search_options(problem.settings(), context, top))?)
         })?;
         let found = &optimum.result;
         if found.status == Status::Infeasible {
             return Err(Failure::new("InfeasibleError", "the constraints leave no feasible point").into());
         }
-        Ok((from_json(py, &optimum_to_json(problem, found))?, optimum.is_interrupted))
+        Ok((from_json(py, &found.to_json(&variables))?, optimum.is_interrupted))
     }
 }
 
+/// Reads a model file.
+pub(crate) fn open(path: &Path, class: Option<usize>) -> Result<Ensemble, ModelError> {
+    Ok(Ensemble { model: models::Ensemble::open(path, &options(class))? })
+}
+
 /// The search as the problem's settings have it.
-pub(crate) fn search_options(problem: &Checked, context: &Context, top: usize) -> SearchOptions {
-    let settings = problem.settings();
+pub(crate) fn search_options(settings: &Settings, context: &Context, top: usize) -> SearchOptions {
     let mut options = SearchOptions::default();
     options.gap = settings.solver.gap;
     options.time_limit = Some(Duration::from_secs_f64(settings.solver.time_limit));
@@ -262,65 +242,26 @@ pub(crate) fn search_options(problem: &Checked, context: &Context, top: usize) -
     options
 }
 
-/// The boxes that a fixed value leaves out: all other values of that variable.
-pub(crate) fn others(
-    problem: &Checked,
-    domains: &[Domain],
-    name: &str,
-    value: &Value,
-) -> Result<Vec<Region>, Failure> {
-    let Some(index) = problem.index_of(name) else {
-        let names: Vec<&str> = problem.variables().iter().map(|v| v.name.as_str()).collect();
-        return Err(Failure::request(format!(
-            "there is no variable {name:?}; expected one of {}",
-            names.join(", ")
-        )));
-    };
-    let variable = &problem.variables()[index];
-    let refuse = |error: ValueError| Failure::request(format!("{name} cannot be fixed: {error}"));
-    let value = variable.from_json(value).map_err(refuse)?;
-    variable.check_offered(value).map_err(refuse)?;
-    let without = |range: Range| {
-        let mut region = Region::full(domains);
-        region.0[index] = range;
-        region
-    };
-    if let Some(levels) = domains[index].levels() {
-        let others = LevelSet::from_indices(levels, (0..levels).filter(|&level| level as f64 != value));
-        return Ok(if levels > 1 { vec![without(Range::Levels(others))] } else { Vec::new() });
-    }
-    let (lower, upper) = domains[index].bounds();
-    let below = (value > lower).then(|| without(Range::Interval { lower, upper: value.next_down() }));
-    let above = (value < upper).then(|| without(Range::Interval { lower: value.next_up(), upper }));
-    Ok(below.into_iter().chain(above).collect())
-}
-
-fn candidate_to_json(problem: &Checked, candidate: &Candidate) -> Value {
-    let range = |(variable, range): (&Variable, &Range)| {
-        let value = match range {
-            Range::Interval { lower, upper } => json!([lower, upper]),
-            Range::Levels(levels) => levels.iter().map(|level| variable.to_json(level as f64)).collect(),
+/// The boxes that fixed values leave out.
+pub(crate) fn excluded(
+    variables: &[Variable],
+    index_of: impl Fn(&str) -> Option<usize>,
+    fixed: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Region>> {
+    let domains: Vec<Domain> = variables.iter().map(Variable::domain).collect();
+    let mut excluded = Vec::new();
+    for (name, value) in point_to_json(fixed)? {
+        let Some(index) = index_of(&name) else {
+            let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
+            let names = names.join(", ");
+            return Err(
+                Failure::request(format!("there is no variable {name:?}; expected one of {names}")).into()
+            );
         };
-        (variable.name.clone(), value)
-    };
-    let cell: Map<String, Value> = problem.variables().iter().zip(&candidate.cell.0).map(range).collect();
-    json!({ "point": problem.point_to_json(&candidate.point), "value": candidate.value, "cell": cell })
-}
-
-fn optimum_to_json(problem: &Checked, optimum: &Optimum) -> Value {
-    let finite = |x: f64| x.is_finite().then_some(x);
-    let best = optimum.best.as_ref().map(|best| candidate_to_json(problem, best));
-    let field = |key: &str| best.as_ref().map_or(Value::Null, |best| best[key].clone());
-    json!({
-        "status": optimum.status.as_str(),
-        "stop_reason": optimum.stop_reason.as_str(),
-        "point": field("point"),
-        "value": field("value"),
-        "cell": field("cell"),
-        "bound": finite(optimum.bound),
-        "gap": finite(optimum.gap),
-        "others": optimum.others.iter().map(|c| candidate_to_json(problem, c)).collect::<Vec<_>>(),
-        "nodes": optimum.nodes,
-        "seconds": optimum.seconds,
-    })
+        let refuse = |error: ValueError| Failure::request(format!("{name} cannot be fixed: {error}"));
+        let value = variables[index].from_json(&value).map_err(refuse)?;
+        variables[index].check_offered(value).map_err(refuse)?;
+        excluded.extend(Region::all_but(&domains, index, value));
+    }
+    Ok(excluded)
 }

@@ -3,6 +3,7 @@
 
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
+mod array;
 mod document;
 mod ensemble;
 mod failure;
@@ -24,7 +25,7 @@ mod _leafgp {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::models::{_optimize_models, _reach};
+    use super::models::ModelProblem;
     #[pymodule_export]
     use super::optimizer::Optimizer;
     #[pymodule_export]

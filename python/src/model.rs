@@ -5,6 +5,7 @@ use leafgp::problem::ValueError;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::map_rows;
 use crate::failure::Failure;
 use crate::problem::Problem;
 use crate::watched::watched;
@@ -55,15 +56,10 @@ impl Model {
         Ok(Self { problem, fitted })
     }
 
-    fn predictions(&self, py: Python<'_>, points: &[Vec<f64>]) -> PyResult<(Vec<f64>, Vec<f64>)> {
-        let predict = |(i, x): (usize, &Vec<f64>)| {
-            let prediction = self.fitted.predict(x);
-            let prediction = prediction.map_err(|error| Failure::point(format!("row {}: {error}", i + 1)))?;
-            Ok((prediction.mean, prediction.std))
-        };
-        let all =
-            watched(py, |_, _| points.iter().enumerate().map(predict).collect::<Result<Vec<_>, Failure>>())?;
-        Ok(all.result.into_iter().unzip())
+    /// Mean and deviation at row `i` of what was given.
+    fn prediction(&self, i: usize, x: &[f64]) -> Result<(f64, f64), Failure> {
+        let refuse = |error: ValueError| Failure::point(format!("row {}: {error}", i + 1));
+        self.fitted.predict(x).map(|prediction| (prediction.mean, prediction.std)).map_err(refuse)
     }
 }
 
@@ -85,7 +81,9 @@ impl Model {
         points: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<f64>, Vec<f64>)> {
         let points = self.problem.get().points(&points)?;
-        self.predictions(py, &points)
+        let predict = |(i, x): (usize, &Vec<f64>)| self.prediction(i, x);
+        let all = watched(py, |_, _| points.iter().enumerate().map(predict).collect::<Result<Vec<_>, _>>())?;
+        Ok(all.result.into_iter().unzip())
     }
 
     /// Means and deviations at the rows of an array.
@@ -94,8 +92,9 @@ impl Model {
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let points = self.problem.get().rows(&array)?;
-        let (means, deviations) = self.predictions(py, &points)?;
+        let rows = self.problem.get().rows(&array)?;
+        let all = watched(py, |_, _| map_rows(rows, |i, x| self.prediction(i, x)))?;
+        let (means, deviations) = all.result.into_iter().unzip();
         Ok((PyArray1::from_vec(py, means), PyArray1::from_vec(py, deviations)))
     }
 }

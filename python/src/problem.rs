@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use leafgp::history::{Judgement, judge};
 use leafgp::problem::Problem as Checked;
 use leafgp_solver::constraints::Tolerance;
-use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::ndarray::ArrayView2;
+use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
+use crate::array::{map_rows, view};
 use crate::document;
 use crate::failure::Failure;
-use crate::value::{from_json, from_toml, point_to_json, to_toml};
+use crate::value::{from_json, from_toml, point_to_json};
 
 /// A checked problem and the text of its file.
-#[pyclass(frozen, subclass, module = "leafgp")]
+#[pyclass(frozen, module = "leafgp")]
 #[derive(Debug)]
 pub(crate) struct Problem {
     checked: Checked,
@@ -42,18 +44,11 @@ impl Problem {
     }
 
     /// The rows of an array, a column for each variable, a category as its level index.
-    pub(crate) fn rows(&self, array: &PyReadonlyArray2<'_, f64>) -> Result<Vec<Vec<f64>>, Failure> {
-        let n = self.checked.variables().len();
-        if array.shape()[1] != n {
-            let names: Vec<&str> = self.checked.variables().iter().map(|v| v.name.as_str()).collect();
-            let message = format!(
-                "the array has {} columns; expected {n}, one for each variable: {}",
-                array.shape()[1],
-                names.join(", ")
-            );
-            return Err(Failure::point(message));
-        }
-        Ok(array.as_array().rows().into_iter().map(|row| row.to_vec()).collect())
+    pub(crate) fn rows<'a>(
+        &self,
+        array: &'a PyReadonlyArray2<'_, f64>,
+    ) -> Result<ArrayView2<'a, f64>, Failure> {
+        view(array, &self.names(), "variable")
     }
 }
 
@@ -69,19 +64,13 @@ impl Problem {
     #[staticmethod]
     fn _from_file(path: PathBuf) -> PyResult<Self> {
         let checked = Checked::from_file(&path).map_err(Failure::from)?;
-        let failed =
-            |error: std::io::Error| Failure::new("ProblemError", format!("{}: {error}", path.display()));
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
-        Ok(Self { checked, text })
+        Ok(Self { checked, text: document::text_in(&path)? })
     }
 
     /// Writes the sections of a problem file and reads them.
     #[staticmethod]
-    fn _from_document(document: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let toml::Value::Table(table) = to_toml(document)? else {
-            return Err(Failure::internal("a dict is no table").into());
-        };
-        let text = document::text(&table);
+    fn _from_document(sections: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let text = document::text_of(sections)?;
         let checked = Checked::from_text(Path::new("problem"), &text).map_err(Failure::from)?;
         Ok(Self { checked, text })
     }
@@ -93,10 +82,7 @@ impl Problem {
 
     /// The sections of the problem file.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
-        let table: toml::Table =
-            toml::from_str(text).map_err(|error| Failure::new("ProblemError", error.to_string()))?;
-        from_toml(py, &toml::Value::Table(table))
+        from_toml(py, &toml::Value::Table(document::sections(&self.text)?))
     }
 
     #[getter]
@@ -172,12 +158,10 @@ impl Problem {
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rows = self.rows(&array)?;
-        let mut points = Vec::with_capacity(rows.len());
-        for row in rows {
-            self.checked.check_point(&row).map_err(Failure::from)?;
-            points.push(Value::Object(self.checked.point_to_json(&row)));
-        }
+        let points = map_rows(self.rows(&array)?, |_, row| {
+            self.checked.check_point(row)?;
+            Ok(Value::Object(self.checked.point_to_json(row)))
+        })?;
         from_json(py, &Value::Array(points))
     }
 }

@@ -93,12 +93,15 @@ POINTS = [
     (lambda o: o.tell({**GOOD, "bake": math.nan}, 1.0), "expected a finite number"),
     (lambda o: o.tell({**GOOD, "bake": None}, 1.0), "expected a finite number"),
     (lambda o: o.tell({**GOOD, "bake": "hot"}, 1.0), "no number"),
-    (lambda o: o.tell({**GOOD, "bake": [100]}, 1.0), "found" if False else "a list"),
+    (lambda o: o.tell({**GOOD, "bake": [100]}, 1.0), "a list"),
     (lambda o: o.tell({**GOOD, "bake": datetime.date(2020, 1, 1)}, 1.0), "a date"),
     (lambda o: o.tell({**GOOD, 3: 1}, 1.0), "expected text"),
     (lambda o: o.tell(GOOD, math.nan), "finite number"),
     (lambda o: o.tell(GOOD, math.inf), "finite number"),
     (lambda o: o.tell(GOOD, "3.5"), "expected a finite number"),
+    (lambda o: o.tell(GOOD, 10**400), "expected a finite number"),
+    (lambda o: o.tell(GOOD, 1 + 2j), "expected a finite number"),
+    (lambda o: o.tell({**GOOD, "bake": 10**400}, 1.0), "below 2^63"),
     (lambda o: o.tell(GOOD), "expected a finite number"),
     (lambda o: o.tell(GOOD, [1.0, 2.0]), "expected a finite number"),
     (lambda o: o.tell(GOOD, object()), "expected a finite number"),
@@ -130,6 +133,8 @@ REQUESTS = [
     (lambda o: o.ask(2.5), "at least 1"),
     (lambda o: o.ask("two"), "at least 1"),
     (lambda o: o.ask(True), "at least 1"),
+    (lambda o: o.ask(10**30), "below 2^32"),
+    (lambda o: o.ask(same=5), "expected the names of variables"),
     (lambda o: o.ask(fixed={"bak": 100}), "expected one of bake"),
     (lambda o: o.ask(fixed={"bake": 500}), "cannot be fixed"),
     (lambda o: o.ask(fixed={"resin": "D"}), "cannot be fixed"),
@@ -157,7 +162,7 @@ HISTORIES = [
 
 
 def test_there_are_more_than_a_hundred():
-    assert len(PROBLEMS) + len(POINTS) + len(REQUESTS) + len(HISTORIES) > 100
+    assert len(PROBLEMS) + len(POINTS) + len(REQUESTS) + len(HISTORIES) + len(MODELS) > 150
 
 
 @pytest.mark.parametrize("index", range(len(PROBLEMS)))
@@ -204,6 +209,57 @@ def test_histories(told, index):
     history, said = HISTORIES[index]
     with pytest.raises(leafgp.HistoryError) as caught:
         Optimizer(told.problem, history)
+    assert said in str(caught.value), str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def model():
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    frame = pandas.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0]})
+    return leafgp.Ensemble.of(ensemble.RandomForestRegressor(3, random_state=0).fit(frame, frame["a"])), frame
+
+
+MODELS = [
+    (lambda m, t: m.predict("x"), "expected a list of dicts"),
+    (lambda m, t: m.predict(None), "expected a list of dicts"),
+    (lambda m, t: m.predict({"a": "x", "b": 1}), "expected a number"),
+    (lambda m, t: m.predict(pandas.DataFrame()), "no column is called 'a'"),
+    (lambda m, t: m.predict(numpy.zeros((2, 3))), "expected 2, one for each feature"),
+    (lambda m, t: m.predict(numpy.zeros((2, 2), dtype=object)), "holds object"),
+    (lambda m, t: m.optimize(t), "expected True or False"),
+    (lambda m, t: m.optimize(t, maximize="yes"), "expected True or False"),
+    (lambda m, t: m.optimize(t, maximize=True, top=0), "at least 1"),
+    (lambda m, t: m.optimize(t.iloc[:0], maximize=True), "has no values"),
+    (lambda m, t: m.optimize([], maximize=True), "no column is called"),
+    (lambda m, t: m.optimize(5, maximize=True), "expected a list of dicts"),
+    (lambda m, t: m.optimize(t.assign(a="x"), maximize=True), "expected a number"),
+    (lambda m, t: m.optimize({"a": (0, 1)}, maximize=True), "no variable is called"),
+    (lambda m, t: m.optimize({"a": (0, math.nan), "b": (0, 1)}, maximize=True), "finite number"),
+    (lambda m, t: m.optimize({"a": "low", "b": (0, 1)}, maximize=True), "expected (lower, upper)"),
+    (lambda m, t: m.optimize(t, maximize=True, constraints=["a <"]), "ends where a value was expected"),
+    (lambda m, t: m.optimize(t, maximize=True, fixed={"a": "x"}), "cannot be fixed"),
+    (lambda m, t: m.optimize(t, maximize=True, fixed={"c": 1}), "expected one of a, b"),
+    (lambda m, t: m.optimize(t, maximize=True, settings={"solver": {"gp": 1}}), "unknown key"),
+    (lambda m, t: m.reach({"a": 1}, t, at_least=2), "has no"),
+    (lambda m, t: m.reach(None, t, at_least=2), "expected a dict"),
+    (lambda m, t: m.reach({"a": 1, "b": 1}, t, at_least="2"), "expected a number"),
+    (lambda m, t: m.reach({"a": 1, "b": 1}, t, at_least=1, costs={"c": 1}), "for some of a, b"),
+    (lambda m, t: leafgp.Ensemble.of(None), "found a builtins.NoneType"),
+    (lambda m, t: leafgp.Ensemble(5), "from_lightgbm"),
+    (lambda m, t: leafgp.Ensemble.from_bytes(b"{}", class_index=-1), "from 0"),
+    (lambda m, t: leafgp.Ensemble.from_bytes(m.to_bytes()[:-9]), "line 1"),
+    (lambda m, t: leafgp.optimize_models(5, Problem("p", X), "m", maximize=True), "expected a dict"),
+    (lambda m, t: leafgp.optimize_models({"m": m}, 5, "m", maximize=True), "expected a Problem"),
+    (lambda m, t: leafgp.optimize_models({"m": m}, Problem("p", X), "m", maximize=1.5), "expected True or False"),
+    (lambda m, t: leafgp.optimize_models({"m": m}, Problem("p", X), "m", maximize=True), "no variable is called"),
+]
+
+
+@pytest.mark.parametrize("index", range(len(MODELS)))
+def test_models(model, index):
+    call, said = MODELS[index]
+    with pytest.raises(leafgp.LeafgpError) as caught:
+        call(*model)
     assert said in str(caught.value), str(caught.value)
 
 

@@ -255,6 +255,33 @@ def test_predictions_take_dicts_lists_frames_and_arrays_alike():
     assert list(model.predict(x[::2])) == list(expected[::2])
 
 
+def test_a_model_without_names_takes_columns_in_their_order():
+    xgboost, pandas = pytest.importorskip("xgboost"), pytest.importorskip("pandas")
+    x, y = table(n=200)
+    frame = pandas.DataFrame(x, columns=["a", "b", "c"]).assign(y=y)
+    estimator = xgboost.XGBRegressor(n_estimators=8, max_depth=3, n_jobs=1).fit(x, y)
+    mine = leafgp.Ensemble.from_xgboost(estimator)
+    assert mine.names == ["f0", "f1", "f2"]
+    of_array = mine.optimize(x, maximize=True)
+    of_frame = mine.optimize(frame, maximize=True, by_position=True, constraints=["a <= 3"])
+    assert list(of_array.point) == ["f0", "f1", "f2"] and list(of_frame.point) == ["a", "b", "c"]
+    assert of_array.value == of_frame.value and of_frame.bound >= estimator.predict(x).max()
+    assert mine.bounds_of(x) == {"f0": [x[:, 0].min(), x[:, 0].max()], "f1": [x[:, 1].min(), x[:, 1].max()], "f2": [x[:, 2].min(), x[:, 2].max()]}
+    start = {"a": 0.0, "b": 0.0, "c": 0.0}
+    reached = mine.reach(start, frame, at_least=float(y.mean()) + 0.5, by_position=True)
+    assert reached.predictions.keys() == {"prediction"} and reached.changes
+    assert all(change == {"from": 0.0, "to": reached.point[name]} for name, change in reached.changes.items())
+    for call, said in [
+        (lambda: mine.optimize(frame, maximize=True), "by_position=True"),
+        (lambda: mine.predict(frame), "an array takes them"),
+        (lambda: mine.optimize(frame[["a", "b"]], maximize=True, by_position=True), "found 2 columns"),
+        (lambda: mine.optimize(x[:, :2], maximize=True), "expected 3, one for each feature"),
+    ]:
+        with pytest.raises(leafgp.LeafgpError) as caught:
+            call()
+        assert said in str(caught.value), str(caught.value)
+
+
 def two_models():
     ensemble = pytest.importorskip("sklearn.ensemble")
     x, y = table(n=200)

@@ -21,7 +21,7 @@ mod variable;
 
 use std::path::Path;
 
-use leafgp_solver::constraints::Constraints;
+use leafgp_solver::constraints::{Constraints, Stated};
 use leafgp_solver::{Domain, LevelSet, Range, Region};
 
 pub use builder::ProblemBuilder;
@@ -166,6 +166,24 @@ impl Problem {
     /// The constraints as they were written, and after them those that semi-continuous variables and removed levels imply.
     pub fn expressions(&self) -> &[NamedExpression] {
         &self.expressions
+    }
+
+    /// What the problem states of its variables, as text and in the order in which it is compiled: definitions, when variables exist, constraints.
+    pub fn stated(&self) -> impl Iterator<Item = Stated> + '_ {
+        let definitions = self.definitions.iter().map(|Definition { name, expr, integer }| Stated::Define {
+            name: name.clone(),
+            expression: expr.clone(),
+            integer: *integer,
+        });
+        let active = self.variables.iter().enumerate().filter_map(|(variable, described)| {
+            let (condition, inactive_value) = (described.active_if.clone()?, described.inactive_value);
+            Some(Stated::ActiveIf { variable, condition, inactive_value })
+        });
+        let constraints = self.expressions.iter().map(|NamedExpression { name, expr }| Stated::Constraint {
+            name: name.clone(),
+            expression: expr.clone(),
+        });
+        definitions.chain(active).chain(constraints)
     }
 
     /// Settings with their defaults filled in.

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::source::Source;
-use super::{Definition, Goal, NamedExpression, Problem, ProblemError, Settings, Variable, file};
+use leafgp_solver::constraints::Stated;
+
+use super::{Goal, NamedExpression, Problem, ProblemError, Settings, ValueError, Variable, file};
 
 /// A trained model as the problem file names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,14 +87,30 @@ impl Modelled {
         self.problem.variables()
     }
 
-    /// The defined quantities as they were written; they may name models.
-    pub fn definitions(&self) -> &[Definition] {
-        self.problem.definitions()
-    }
-
-    /// The constraints as they were written; they may name models.
+    /// The constraints as they were written, and after them those that variables imply; they may name models.
     pub fn expressions(&self) -> &[NamedExpression] {
         self.problem.expressions()
+    }
+
+    /// What the file states of variables and models: see [`Problem::stated`]. Definitions and constraints may name models.
+    pub fn stated(&self) -> impl Iterator<Item = Stated> + '_ {
+        self.problem.stated()
+    }
+
+    /// The index of a variable.
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.problem.index_of(name)
+    }
+
+    /// Reads a point: see [`Problem::point_from_json`].
+    ///
+    /// # Errors
+    /// As [`Problem::point_from_json`].
+    pub fn point_from_json(
+        &self,
+        point: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Vec<f64>, ValueError> {
+        self.problem.point_from_json(point)
     }
 
     /// Settings with their defaults filled in.

@@ -8,7 +8,7 @@ mod relaxation;
 mod solve;
 mod stairs;
 
-use leafgp_constraints::{ConstraintsBuilder, Domain, ExprError, Quantity, Variable};
+use leafgp_constraints::{ConstraintsBuilder, Domain, Quantity, Stated, Variable};
 
 use crate::binding::Binding;
 use crate::ensemble::Ensemble;
@@ -30,12 +30,21 @@ pub struct NamedModel {
     pub binding: Binding,
 }
 
-/// Something that is stated of the variables and the models, in the order in which it was.
-#[derive(Clone, Debug)]
-enum Stated {
-    Define { name: String, expression: String, integer: bool },
-    ActiveIf { variable: usize, condition: String, inactive_value: f64 },
-    Constraint { name: String, expression: String },
+impl NamedModel {
+    /// Matches the model's features with the variables: by name, or the first feature with the first variable and so on.
+    ///
+    /// # Errors
+    /// As [`Binding::by_name`] and [`Binding::by_position`].
+    pub fn bind(
+        name: impl Into<String>,
+        ensemble: Ensemble,
+        variables: &[Variable],
+        by_position: bool,
+    ) -> Result<Self, ModelError> {
+        let bind = if by_position { Binding::by_position } else { Binding::by_name };
+        let binding = bind(&ensemble, variables)?;
+        Ok(Self { name: name.into(), ensemble, binding })
+    }
 }
 
 /// Variables, models and what is demanded of them. A model's name stands for what its library predicts, in the model's own unit.
@@ -172,28 +181,22 @@ impl ModelProblem {
         self.builder.quantity(expression).map_err(|error| ModelError::expression("objective", error))
     }
 
-    fn state(&mut self, stated: Stated) -> Result<(), ModelError> {
-        apply(&mut self.builder, &stated).map_err(|error| ModelError::expression(stated.name(), error))?;
+    /// States one thing more: a definition, when a variable exists, or a constraint.
+    ///
+    /// # Errors
+    /// As [`define`](Self::define), [`active_if`](Self::active_if) and [`constrain`](Self::constrain).
+    pub fn state(&mut self, stated: Stated) -> Result<(), ModelError> {
+        self.builder.state(&stated).map_err(|error| ModelError::expression(stated.name(), error))?;
         self.stated.push(stated);
         Ok(())
     }
-}
 
-impl Stated {
-    fn name(&self) -> &str {
-        match self {
-            Self::Define { name, .. } | Self::Constraint { name, .. } => name,
-            Self::ActiveIf { .. } => "active_if",
-        }
-    }
-}
-
-fn apply(builder: &mut ConstraintsBuilder, stated: &Stated) -> Result<(), ExprError> {
-    match stated {
-        Stated::Define { name, expression, integer } => builder.define(name, expression, *integer),
-        Stated::ActiveIf { variable, condition, inactive_value } => {
-            builder.active_if(*variable, condition, *inactive_value)
-        }
-        Stated::Constraint { name, expression } => builder.constrain(name, expression),
+    /// The same problem with more stated of it, such as all that a problem file says.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state).
+    pub fn stating(mut self, all: impl IntoIterator<Item = Stated>) -> Result<Self, ModelError> {
+        all.into_iter().try_for_each(|stated| self.state(stated))?;
+        Ok(self)
     }
 }

@@ -5,7 +5,7 @@ use leafgp_solver::search::relative_gap;
 use leafgp_solver::{Learned, Predictor, Problem, SearchOptions, Status, StopReason, minimize};
 
 use super::predictor::Models;
-use super::{ModelProblem, apply, multipliers};
+use super::{ModelProblem, multipliers};
 use crate::error::ModelError;
 use crate::goal::Goal;
 
@@ -144,7 +144,7 @@ impl ModelProblem {
         };
         let mut builder = ConstraintsBuilder::new(all).map_err(refuse("names"))?;
         for stated in &self.stated {
-            apply(&mut builder, stated).map_err(refuse(stated.name()))?;
+            builder.state(stated).map_err(refuse(stated.name()))?;
         }
         builder
             .constrain("objective", &format!("({expression}) <= `{name}`"))
