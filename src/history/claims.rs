@@ -97,7 +97,7 @@ impl Claims {
         // Claimed first: from the moment a row is there, it is taken.
         let n_before = self.points.len();
         self.points.extend_from_slice(points);
-        self.write()?;
+        self.write_locked()?;
         let planned = self.file.plan(problem, known, points, forecasts);
         if !matches!(planned, Ok(Some(_))) {
             self.points.truncate(n_before);
@@ -113,10 +113,20 @@ impl Claims {
         if let Some(i) = self.points.iter().position(|ours| ours == point) {
             self.points.remove(i);
         }
-        self.write().map_err(|e| e.in_file(self.file.path()))
+        self.write_locked()
     }
 
-    /// Writes down what this loop is measuring.
+    /// [`Claims::write`] while no other loop reads it: it is empty for a moment.
+    fn write_locked(&mut self) -> Result<(), HistoryError> {
+        let file = self.file.clone();
+        let mut write = || {
+            let _lock = Lock::acquire(&file.target()?)?;
+            self.write()
+        };
+        write().map_err(|e| e.in_file(file.path()))
+    }
+
+    /// Writes down what this loop is measuring; under the table's lock.
     fn write(&mut self) -> Result<(), HistoryError> {
         let points: Points = self.points.iter().map(|point| bits(point)).collect();
         let mut replace = || -> std::io::Result<()> {
