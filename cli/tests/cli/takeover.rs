@@ -193,7 +193,7 @@ fn a_loop_killed_at_any_moment_loses_no_evaluation_and_begins_none_twice() {
 }
 
 #[test]
-#[ignore = "five minutes"]
+#[ignore = "two minutes"]
 fn a_loop_killed_hundreds_of_times_loses_no_evaluation_and_begins_none_twice() {
     for seed in 1..=20 {
         kill_and_go_on(seed << 32 | 0x5EED, 25);
