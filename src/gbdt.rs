@@ -32,5 +32,5 @@ pub use cross_validate::{CrossValidation, cross_validate, fold_rows};
 pub use error::GbdtError;
 pub use model::{Ensemble, GbdtModel, Importances, TrainingCurve};
 pub use settings::{GbdtSettings, Objective};
-pub use train::{train, train_ensemble};
+pub use train::{train, train_ensemble, train_while};
 pub use tree::{Child, DecisionTree, LeafNode, MissingType, SplitNode, SplitRule};

@@ -1,7 +1,8 @@
 //! Closed intervals with outward rounding: the result of an operation holds every real result, and every f64 result too.
 //!
 //! Sums are rounded outward only when they are inexact (error-free transformation); products and quotients by one float, library
-//! functions by four (their errors are below one). Numbers so small that a product underflows are treated as zero.
+//! functions by four (their errors are below one). Ends that are zero stay zero, also where a result underflowed: see
+//! [`Interval::underflown`] for the inverse operations to which that matters.
 
 /// A closed interval `[lo, hi]` of the extended reals; empty when `lo > hi`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +12,9 @@ pub(crate) struct Interval {
     /// Largest element.
     pub(crate) hi: f64,
 }
+
+/// Magnitudes up to this count as zero where a result is zero: what underflows to it need not be zero itself.
+pub(crate) const NEGLIGIBLE: f64 = 1e-100;
 
 /// Relative widening for inverse operations, see [`Interval::loosened`].
 const LOOSE: f64 = 4.0 * f64::EPSILON;
@@ -186,6 +190,30 @@ impl Interval {
     #[must_use]
     pub(crate) fn loosened(self) -> Self {
         if self.is_empty() { self } else { Self { lo: down4(self.lo), hi: up4(self.hi) } }
+    }
+
+    /// Widened at ends that count as zero: holds all that does.
+    #[inline]
+    #[must_use]
+    pub(crate) fn underflown(self) -> Self {
+        if self.is_empty() {
+            return self;
+        }
+        let lo = if self.lo.abs() < NEGLIGIBLE { -NEGLIGIBLE } else { self.lo };
+        Self { lo, hi: if self.hi.abs() < NEGLIGIBLE { NEGLIGIBLE } else { self.hi } }
+    }
+
+    /// With room above zero for what underflows to it: the power of -800 is zero.
+    #[inline]
+    #[must_use]
+    pub(crate) fn with_underflow(self) -> Self {
+        if self.hi >= 0.0 { Self { lo: self.lo, hi: self.hi.max(NEGLIGIBLE) } } else { self }
+    }
+
+    /// The smallest magnitude of an element, 0 when empty.
+    #[inline]
+    pub(crate) fn least_magnitude(self) -> f64 {
+        if self.lo > 0.0 { self.lo } else { (-self.hi).max(0.0) }
     }
 
     /// Widened by `slack >= 0` on both sides.

@@ -31,7 +31,8 @@ impl Limits {
         self.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    pub(crate) fn is_interrupted(&self) -> bool {
+    /// True once the user has asked to stop.
+    pub fn is_interrupted(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }

@@ -168,3 +168,18 @@ fn rows_that_f64_decides_are_named() {
         assert_eq!(named(rounded), [1], "{rounded}");
     }
 }
+
+#[test]
+fn amounts_are_those_of_violations_but_for_what_decimals_decide() {
+    let real = Domain::Continuous { lower: 0.0, upper: 1.0 };
+    let set = build(&[real.clone(), real], &["x0 - x1 >= 0.1".into(), "x0 <= 0.5".into()]);
+    // 0.3 - 0.2 is 0.09999999999999998 in f64.
+    assert_eq!(set.violations(&[0.3, 0.2], Tolerance::Produce), []);
+    let amounts = set.amounts(&[0.3, 0.2]);
+    assert!(amounts.len() == 1 && amounts[0].constraint == 0 && amounts[0].amount < 1e-16, "{amounts:?}");
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for _ in 0..1000 {
+        let x = [rng.random_range(0.0..1.0), rng.random_range(0.0..1.0)];
+        assert_eq!(set.amounts(&x), set.violations(&x, Tolerance::Produce), "{x:?}");
+    }
+}

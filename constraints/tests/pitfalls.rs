@@ -517,3 +517,48 @@ fn coefficients_beyond_the_range_of_numbers_lose_no_point() {
         assert!(set.decide(&Region::full(&domains), limits) != Decision::Infeasible, "{text}");
     }
 }
+
+/// What underflows to zero need not be zero: the inverse of a zero holds it. Found by fuzzing, an infeasible verdict at a feasible point (the first text).
+#[test]
+fn results_that_underflow_to_zero_lose_no_point() {
+    let texts = [
+        "0 == (((0.5 ^ n) / ((1e100) ^ 3)) * x) ^ 2",
+        "(1e-300 * x) * (1e-300 * x) <= 0",
+        "(1e-200 * x) ^ 2 == 0",
+        "(1e-160 * x) ^ 3 == 0",
+        "x ^ 100 <= 0",
+        "(1e-320 * x + 1e-320) * (x + 1e-20) * 1e-300 <= 0",
+        "x / 1e300 / 1e300 == 0",
+        "exp(-1000 * x) <= 0",
+        "0.5 ^ (2000 * x) <= 0",
+        "1e-300 ^ x * 1e-300 ^ x == 0",
+        "(1e200 * x + 1e200) ^ (-2) <= 0",
+    ];
+    let variable = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    for text in texts {
+        let variables = vec![
+            variable("x", continuous(0.0, 10.0)),
+            variable("n", Domain::Integer { lower: -3.0, upper: 7.0 }),
+        ];
+        let mut builder = ConstraintsBuilder::new(variables).unwrap();
+        builder.constrain("c", text).unwrap();
+        let set = builder.build();
+        let mut region = Region::full(set.domains());
+        let is_possible = set.contract(&mut region);
+        let mut n_feasible = 0;
+        for x in [0.0, 1e-320, 1e-150, 1e-10, 5e-4, 0.5, 1.0, 7.3, 10.0] {
+            for n in [-3.0, 0.0, 7.0] {
+                if set.is_feasible(&[x, n], Tolerance::Produce) {
+                    n_feasible += usize::from(x > 0.0);
+                    assert!(
+                        is_possible && region.contains(&[x, n]),
+                        "{text}: {x:e}, {n} is lost in {region:?}"
+                    );
+                }
+            }
+        }
+        assert!(n_feasible > 0, "{text}");
+        let limits = Limits { nodes: 200, ..Limits::default() };
+        assert!(set.decide(&Region::full(set.domains()), limits) != Decision::Infeasible, "{text}");
+    }
+}

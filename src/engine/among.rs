@@ -49,7 +49,7 @@ impl Optimizer {
             return Ok(Choice { index, prediction: None, acquisition: None });
         }
         let all: Vec<usize> = (0..candidates.len()).collect();
-        let mut models = Models::new(&self.problem);
+        let mut models = Models::new(&self.problem, self.memory.clone());
         let (index, score) = best_of(&mut models, &training, rows.len(), candidates, &all, &mut rng)?
             .ok_or(EngineError::SpaceExhausted)?;
         Ok(Choice { index, prediction: Some(score.prediction), acquisition: Some(score.acquisition) })
@@ -65,11 +65,11 @@ pub(super) fn best_of(
     of: &[usize],
     rng: &mut ChaCha8Rng,
 ) -> Result<Option<(usize, Score)>, EngineError> {
-    let Models { problem, trees, smooth } = models;
+    let Models { problem, limits, trees, smooth, memory } = models;
     let settings = problem.settings();
     let turn = Turn::new(settings, n_rows);
     let mut by_smooth = |of: &[usize], rng: &mut ChaCha8Rng| {
-        let smooth = smooth.fitted(problem, training)?;
+        let smooth = smooth.fitted(problem, training, limits)?;
         let value = |&index: &usize| (index, smooth.value(&candidates[index], turn.acquisition));
         let Some((index, acquisition)) = smallest(of.iter().map(value), rng) else { return Ok(None) };
         let prediction = smooth.predict(&candidates[index])?;
@@ -79,7 +79,7 @@ pub(super) fn best_of(
     if !is_paper && !turn.in_cell {
         return by_smooth(of, rng);
     }
-    let surrogate = trees.fitted(problem, training.clone())?;
+    let surrogate = trees.fitted(problem, training.clone(), limits, memory)?;
     let limit = surrogate.agreement_limit();
     let forest = &surrogate.trees().forest;
     let mut values = Vec::new();

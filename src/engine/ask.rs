@@ -13,6 +13,7 @@ use super::centre::shorten_point;
 use super::choose::{Turn, choose_freely, choose_in_cell, tree_excess};
 use super::context::Context;
 use super::error::EngineError;
+use super::fitted_trees::Memory;
 use super::models::Models;
 use super::propose::{Step, propose};
 use super::random::{Purpose, stream};
@@ -32,8 +33,8 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(problem: &'a Problem, history: History, context: &'a Context) -> Self {
-        Self { history, models: Models::new(problem), context }
+    pub(super) fn new(problem: &'a Problem, history: History, context: &'a Context, memory: Memory) -> Self {
+        Self { history, models: Models::new(problem, memory), context }
     }
 
     /// The history with the points planned so far.
@@ -54,6 +55,7 @@ impl<'a> Batch<'a> {
     /// The next experiment out of a list: the best of those that are allowed and not taken.
     pub(super) fn ask_listed(&mut self, candidates: &Candidates) -> Result<Suggestion, EngineError> {
         let problem = self.models.problem;
+        self.models.limits = limits(problem, self.context);
         let rows = &self.history.rows;
         let taken = Taken::new(problem, rows);
         let training = TrainingSet::new(problem, rows)?;
@@ -73,6 +75,7 @@ impl<'a> Batch<'a> {
     pub(super) fn ask(&mut self) -> Result<Suggestion, EngineError> {
         let (problem, rows) = (self.models.problem, self.history.rows.clone());
         let limits = limits(problem, self.context);
+        self.models.limits = limits.clone();
         let taken = Taken::new(problem, &rows);
         let training = TrainingSet::new(problem, &rows)?;
         let design = |reason: String| design_point(problem, &rows, &taken, reason, &limits);
@@ -115,7 +118,7 @@ impl<'a> Batch<'a> {
         design: &dyn Fn(String) -> Result<Option<Suggestion>, EngineError>,
     ) -> Result<Option<Suggestion>, EngineError> {
         let n_measured = training.y.len();
-        let surrogate = self.models.trees.fitted(self.models.problem, training)?;
+        let surrogate = self.models.trees(training)?;
         if !surrogate.has_splits() {
             let reason = format!("no tree has a split yet ({n_measured} measured rows)");
             if let Some(suggestion) = design(reason)? {
@@ -131,41 +134,49 @@ impl<'a> Batch<'a> {
         training: &TrainingSet,
         step: &Step<'_>,
     ) -> Result<Option<Suggestion>, EngineError> {
-        let Models { problem, trees, smooth } = &mut self.models;
+        let Models { problem, limits, trees, smooth, memory } = &mut self.models;
         let settings = problem.settings();
         let turn = Turn::new(settings, step.n_rows);
-        let smooth = smooth.fitted(problem, training)?;
+        let smooth = smooth.fitted(problem, training, limits)?;
         // What the settings promise of every suggestion, only cells keep.
         let mut free = settings.preset != Preset::Proven && settings.max_agreement.is_none();
         let mut note = None;
         if turn.in_cell {
-            let surrogate = trees.fitted(problem, training.clone())?;
-            if surrogate.has_splits() {
-                match choose_in_cell(smooth, surrogate, turn.acquisition, step) {
-                    Ok(Some(suggestion)) => return Ok(Some(suggestion)),
-                    Ok(None) => note = Some("no new point was found in the best cells".to_owned()),
-                    Err(EngineError::NoIncumbent { reason }) if settings.max_agreement.is_none() => {
-                        free = true;
-                        note = Some(format!("no proven cell was found: {reason}"));
-                    }
-                    Err(error) => return Err(error),
+            let in_cell = trees.fitted(problem, training.clone(), limits, memory).and_then(|surrogate| {
+                if surrogate.has_splits() {
+                    choose_in_cell(smooth, surrogate, turn.acquisition, step)
+                } else {
+                    free = true;
+                    note = Some("no tree has a split yet, so there is no cell to prove".to_owned());
+                    Ok(None)
                 }
-            } else {
-                free = true;
-                note = Some("no tree has a split yet, so there is no cell to prove".to_owned());
+            });
+            match in_cell {
+                Ok(Some(suggestion)) => return Ok(Some(suggestion)),
+                Ok(None) => note = note.or(Some("no new point was found in the best cells".to_owned())),
+                Err(EngineError::NoIncumbent { reason }) if settings.max_agreement.is_none() => {
+                    free = true;
+                    note = Some(format!("no proven cell was found: {reason}"));
+                }
+                Err(error) => return Err(error),
             }
         }
         if free && let Some(mut suggestion) = choose_freely(smooth, training, turn.acquisition, step) {
             suggestion.note = note;
             if let (true, Some(chosen)) = (self.context.tree_excess, &mut suggestion.chosen) {
-                let surrogate = trees.fitted(problem, training.clone())?;
-                if surrogate.has_splits() {
-                    chosen.tree_excess = tree_excess(surrogate, &suggestion.point, step);
+                match trees.fitted(problem, training.clone(), limits, memory) {
+                    Ok(surrogate) if surrogate.has_splits() => {
+                        chosen.tree_excess = tree_excess(surrogate, &suggestion.point, step);
+                    }
+                    // Without time for the trees there is still the suggestion.
+                    Ok(_) | Err(EngineError::NoIncumbent { .. }) => {}
+                    Err(error) => return Err(error),
                 }
             }
             return Ok(Some(suggestion));
         }
-        match propose(trees.fitted(problem, training.clone())?, step) {
+        let surrogate = trees.fitted(problem, training.clone(), limits, memory);
+        match surrogate.and_then(|surrogate| propose(surrogate, step)) {
             // There is still the design.
             Err(EngineError::NoIncumbent { .. }) => Ok(None),
             proposed => proposed,
@@ -279,7 +290,7 @@ fn last_point(problem: &Problem, taken: &Taken<'_>, limits: &Limits) -> Result<S
 }
 
 /// Limits of the questions to the constraints alone: the time of one proposal.
-fn limits(problem: &Problem, context: &Context) -> Limits {
+pub(super) fn limits(problem: &Problem, context: &Context) -> Limits {
     let limit = Duration::from_secs_f64(problem.settings().solver.time_limit);
     Limits {
         deadline: Instant::now().checked_add(limit),

@@ -131,7 +131,7 @@ impl Candidates {
         let problem = models.problem;
         let mut of = open.to_vec();
         if problem.settings().preset == Preset::Paper {
-            let excluded = models.trees.fitted(problem, training.clone())?.acquisition().excluded;
+            let excluded = models.trees(training.clone())?.acquisition().excluded;
             of.retain(|&i| !excluded.iter().any(|cell| cell.contains(&self.points[i])));
             if of.is_empty() {
                 of = open.to_vec();

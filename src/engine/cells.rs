@@ -7,6 +7,7 @@ use leafgp_solver::search::{self, Incumbent, SearchOptions, Status};
 use leafgp_solver::Region;
 
 use super::error::EngineError;
+use super::propose::joined;
 use super::suggestion::Proof;
 use super::surrogate::Surrogate;
 use super::training::TargetScale;
@@ -90,7 +91,6 @@ impl Cells {
         let passed_over = (others > 0).then(|| {
             format!("no new point was found in {others} better cells; the bound holds for the other cells")
         });
-        let notes: Vec<String> = unproved.into_iter().chain(passed_over).collect();
-        (!notes.is_empty()).then(|| notes.join("; "))
+        joined([unproved, passed_over])
     }
 }

@@ -8,7 +8,7 @@ use leafgp_solver::{Range, Region};
 use super::cells::Cells;
 use super::centre::centre;
 use super::error::EngineError;
-use super::propose::{Step, best_points, limits_of_centre, search_options, time_left};
+use super::propose::{Step, best_points, joined, limits_of_centre, search_options, time_left};
 use super::random::{Purpose, stream};
 use super::smooth_surrogate::SmoothSurrogate;
 use super::suggestion::{Chosen, Suggestion};
@@ -98,7 +98,7 @@ pub(super) fn choose_in_cell(
         let found = choose(smooth, training, acquisition, &area, step, &limits);
         let in_cell = |x: &[f64]| forest.active_leaves(x) == forest.active_leaves(&incumbent.x);
         if let Some((point, chosen)) = found.filter(|(point, _)| in_cell(point)) {
-            let note = cells.note(&proof);
+            let note = joined([surrogate.note(), cells.note(&proof)]);
             return Ok(Some(Suggestion {
                 point,
                 proof: Some(proof),

@@ -13,6 +13,7 @@ mod choose;
 mod context;
 mod error;
 mod evaluate;
+mod fitted_trees;
 mod held_out;
 mod model;
 mod models;
@@ -33,6 +34,7 @@ mod training;
 use crate::history::{Best, History, Outcome, Row};
 use crate::instance::Instance;
 use crate::problem::{Problem, ValueError};
+use fitted_trees::Memory;
 
 pub use agreement::MeanWithinAgreement;
 pub use among::Choice;
@@ -76,12 +78,14 @@ pub use training::{TargetScale, TrainingSet};
 pub struct Optimizer {
     problem: Problem,
     history: History,
+    /// Clones share it.
+    memory: Memory,
 }
 
 impl Optimizer {
     /// Starts without any experiments.
     pub fn new(problem: Problem) -> Self {
-        Self { problem, history: History::new() }
+        Self { problem, history: History::new(), memory: Memory::default() }
     }
 
     /// Starts from a history, whose rows are judged by this problem.
@@ -96,7 +100,7 @@ impl Optimizer {
                 .map_err(|e| EngineError::bad_row(index, &e))
         };
         let rows = history.rows.iter().enumerate().map(judged).collect::<Result<_, _>>()?;
-        Ok(Self { problem, history: History { rows, ..history.clone() } })
+        Ok(Self { problem, history: History { rows, ..history.clone() }, memory: Memory::default() })
     }
 
     /// The problem.
@@ -139,7 +143,7 @@ impl Optimizer {
     /// As [`Optimizer::ask_many`]; a variable that does not exist, or a value that it cannot have; a candidate that is no point. [`EngineError::Infeasible`] names what is
     /// fixed among the constraints in conflict.
     pub fn ask_for(&self, request: &Request, n: usize, context: &Context) -> Result<Answer, EngineError> {
-        request::ask_for(&self.problem, &self.history, request, n, context)
+        request::ask_for(&self.problem, &self.history, request, n, (context, &self.memory))
     }
 
     /// The trees' acquisition problem of a request as a file: what [`Optimizer::ask_for`] has them search, after the experiments told so far.

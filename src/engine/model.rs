@@ -8,6 +8,7 @@ use crate::problem::{Preset, Problem, ValueError};
 
 /// The model that chooses the points: the smooth process, or with the paper's preset the trees' process.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one model at a time, and it is not moved around")]
 pub enum Model {
     /// The trees and their process.
     Trees(Surrogate),

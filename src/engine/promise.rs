@@ -3,6 +3,7 @@
 use leafgp_solver::search;
 
 use super::Optimizer;
+use super::ask::limits;
 use super::choose::{everywhere, own_time};
 use super::context::Context;
 use super::error::EngineError;
@@ -11,7 +12,7 @@ use super::request::{Request, fixed_values};
 use super::surrogate::Surrogate;
 use super::training::TrainingSet;
 use crate::history::{Outcome, Row};
-use crate::problem::{Goal, format_significant};
+use crate::problem::{Canonical, Goal, format_significant};
 
 /// Most nodes of the search behind a promise: its bound is a proof wherever it stops.
 const NODES: u64 = 500;
@@ -103,7 +104,8 @@ impl Optimizer {
     /// What is proved of all feasible settings by the trees' model of the measured and failed experiments; pending ones may still deliver, and are not believed. The agreement limit of the settings
     /// restricts suggestions, not this statement. `None` while the first design is not complete or there is too little data for trees with a split, and when the limits end the search before it has a bound.
     ///
-    /// Costs a fit of the trees and a search of a few hundred nodes, at most a second or a hundredth of the time limit if that is more.
+    /// Costs a fit of the trees, within the time limit and unless a suggestion just made needed the same ones, and a search of a few hundred nodes, at most a second or a hundredth of the time limit if that
+    /// is more.
     ///
     /// # Errors
     /// What the trainer, the process and the solver refuse.
@@ -116,17 +118,31 @@ impl Optimizer {
     /// # Errors
     /// As [`Optimizer::promise`], and an impossible fix.
     pub fn promise_for(&self, request: &Request, context: &Context) -> Result<Option<Promise>, EngineError> {
-        let fixed = fixed_values(self.problem(), request)?;
-        let narrowed = (!fixed.is_empty()).then(|| self.problem().with_fixed(&fixed)).transpose()?;
-        let problem = narrowed.as_ref().unwrap_or(self.problem());
+        let mut fixed = fixed_values(self.problem(), request)?;
         let known = self.observations().iter().filter(|row| row.outcome != Outcome::Pending);
-        let rows: Vec<Row> = known.cloned().collect();
+        let mut rows: Vec<Row> = known.cloned().collect();
+        // With its levels in the order in which suggestions are computed: the same trees.
+        let canonical = Canonical::new(self.problem())?;
+        if let Some(canonical) = &canonical {
+            rows.iter_mut().for_each(|row| row.point = canonical.point(&row.point));
+            fixed.iter_mut().for_each(|(i, value)| *value = canonical.value(*i, *value));
+        }
+        let whole = canonical.as_ref().map_or(self.problem(), Canonical::problem);
+        let narrowed = (!fixed.is_empty()).then(|| whole.with_fixed(&fixed)).transpose()?;
+        let problem = narrowed.as_ref().unwrap_or(whole);
         let training = TrainingSet::new(problem, &rows)?;
         let is_too_little = rows.len() < problem.settings().design.initial || training.y.len() < 2;
         if is_too_little || !training.has_spread {
             return Ok(None);
         }
-        let surrogate = Surrogate::fit(problem, training)?;
+        // What a suggestion was just made of is not fitted again.
+        let surrogate = match self.memory.recall(problem, &training) {
+            Some(known) => Surrogate::of_fitted(problem, training, known),
+            None => match Surrogate::fit(problem, training, &limits(problem, context)) {
+                Err(EngineError::NoIncumbent { .. }) => return Ok(None),
+                surrogate => surrogate?,
+            },
+        };
         if !surrogate.has_splits() {
             return Ok(None);
         }
@@ -149,10 +165,13 @@ impl Optimizer {
 
 #[cfg(test)]
 mod tests {
+    use leafgp_solver::constraints::Limits;
+
     use super::{Promise, rounded_outward};
-    use crate::engine::{Context, Optimizer};
+    use crate::engine::fitted_trees::FittedTrees;
+    use crate::engine::{Context, Optimizer, TrainingSet};
     use crate::history::Outcome;
-    use crate::problem::{Goal, Problem, Variable};
+    use crate::problem::{Canonical, Goal, Preset, Problem, Variable};
     use proptest::prelude::{ProptestConfig, any, proptest};
 
     fn promise(bound: f64, best: Option<f64>, goal: Goal) -> Promise {
@@ -228,6 +247,48 @@ mod tests {
             let mut waiting = optimizer.clone();
             waiting.tell_outcome(&[0.1, 0.2], Outcome::Pending).unwrap();
             assert_eq!(waiting.promise(&Context::default()).unwrap().unwrap().bound, promise.bound);
+        }
+    }
+
+    /// Also where the levels are not listed in the order of their labels.
+    #[test]
+    fn the_stop_sign_is_about_the_trees_of_the_suggestion() {
+        for levels in [["a", "b", "c"], ["c", "a", "b"]] {
+            let problem = Problem::builder("p")
+                .variable(Variable::continuous("x", 0.0, 1.0))
+                .variable(Variable::categorical("kind", levels))
+                .build()
+                .unwrap()
+                .adjusted(|settings| settings.preset = Preset::Paper)
+                .unwrap();
+            let mut optimizer = Optimizer::new(problem);
+            for k in 0..30 {
+                let (x, level) = (f64::from(k) / 30.0, f64::from(k % 3));
+                optimizer.tell(&[x, level], (x - 0.4).powi(2) + 0.1 * level).unwrap();
+            }
+            let bound =
+                |optimizer: &Optimizer| optimizer.promise(&Context::default()).unwrap().unwrap().bound;
+            let alone = bound(&optimizer);
+            optimizer.ask().unwrap();
+            assert_eq!(bound(&optimizer), alone);
+
+            // Other trees in the memory under the same rows: the promise is about them.
+            let canonical = Canonical::new(optimizer.problem()).unwrap();
+            let problem = canonical.as_ref().map_or(optimizer.problem(), Canonical::problem);
+            let mut rows = optimizer.observations().to_vec();
+            if let Some(canonical) = &canonical {
+                rows.iter_mut().for_each(|row| row.point = canonical.point(&row.point));
+            }
+            let training = TrainingSet::new(problem, &rows).unwrap();
+            assert!(optimizer.memory.recall(problem, &training).is_some(), "{levels:?}");
+            let few = problem.clone().adjusted(|settings| settings.trees.n_trees = 1).unwrap();
+            let fitted = FittedTrees::new(&few, &training, false, &Limits::default()).unwrap();
+            optimizer.memory.keep(problem, &training, &fitted);
+            assert!(bound(&optimizer) != alone);
+            // Another row, another fit.
+            optimizer.tell(&[0.41, 0.0], 0.0).unwrap();
+            let clean = Optimizer::with_history(optimizer.problem().clone(), &optimizer.history).unwrap();
+            assert_eq!(bound(&optimizer), bound(&clean));
         }
     }
 

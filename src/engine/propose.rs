@@ -51,7 +51,7 @@ pub(super) fn propose(surrogate: &Surrogate, step: &Step<'_>) -> Result<Option<S
     while let Some((incumbent, proof)) = cells.next()? {
         let point = point_to_measure(surrogate, &incumbent, step);
         if problem.settings().repeats || !step.taken.contains(&point) {
-            let note = cells.note(&proof);
+            let note = joined([surrogate.note(), cells.note(&proof)]);
             return Ok(Some(Suggestion { point, proof: Some(proof), chosen: None, listed: None, note }));
         }
     }
@@ -105,6 +105,12 @@ pub(super) fn search_options(
     options.interrupt = context.interrupt.clone();
     options.progress = context.progress.clone();
     options
+}
+
+/// Notes as one.
+pub(super) fn joined(notes: [Option<String>; 2]) -> Option<String> {
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// The measured points with the best targets, best first.

@@ -4,6 +4,7 @@ use super::ask::Batch;
 use super::candidates::{Candidates, LeftOut};
 use super::context::Context;
 use super::error::EngineError;
+use super::fitted_trees::Memory;
 use super::suggestion::Suggestion;
 use super::surrogate::Surrogate;
 use super::taken::Taken;
@@ -83,6 +84,7 @@ struct Work<'a> {
     problem: &'a Problem,
     request: &'a Request,
     context: &'a Context,
+    memory: &'a Memory,
     /// By index.
     fixed: Vec<(usize, f64)>,
     suggestions: Vec<Suggestion>,
@@ -97,19 +99,20 @@ pub(super) fn ask_for(
     history: &History,
     request: &Request,
     n: usize,
-    context: &Context,
+    (context, memory): (&Context, &Memory),
 ) -> Result<Answer, EngineError> {
     let fixed = fixed_values(problem, request)?;
     let same = request.same.iter().map(|name| index_of(problem, name)).collect::<Result<Vec<_>, _>>()?;
     let Some(canonical) = Canonical::new(problem)? else {
-        return answered(problem, history.clone(), request, fixed, &same, n, context);
+        return answered(problem, history.clone(), request, fixed, &same, n, (context, memory));
     };
     let rows = history.rows.iter().map(|row| Row { point: canonical.point(&row.point), ..row.clone() });
     let sorted_history = History { rows: rows.collect(), ..history.clone() };
     let place = |points: &Vec<Vec<f64>>| points.iter().map(|point| canonical.point(point)).collect();
     let sorted_request = Request { among: request.among.as_ref().map(place), ..request.clone() };
     let fixed = fixed.into_iter().map(|(i, value)| (i, canonical.value(i, value))).collect();
-    let answer = answered(canonical.problem(), sorted_history, &sorted_request, fixed, &same, n, context)?;
+    let answer =
+        answered(canonical.problem(), sorted_history, &sorted_request, fixed, &same, n, (context, memory))?;
     let suggestions = answer.suggestions.into_iter().map(|mut suggestion| {
         suggestion.point = canonical.original(&suggestion.point);
         if let Some(proof) = &mut suggestion.proof {
@@ -148,9 +151,10 @@ fn answered(
     fixed: Vec<(usize, f64)>,
     same: &[usize],
     n: usize,
-    context: &Context,
+    (context, memory): (&Context, &Memory),
 ) -> Result<Answer, EngineError> {
-    let mut work = Work { problem, request, context, fixed, suggestions: Vec::new(), left_out: Vec::new() };
+    let (suggestions, left_out) = (Vec::new(), Vec::new());
+    let mut work = Work { problem, request, context, memory, fixed, suggestions, left_out };
     // The first one decides what is to be the same.
     let first = if same.is_empty() { n } else { n.min(1) };
     let mut ended = work.batch(history, first);
@@ -185,11 +189,11 @@ impl Work<'_> {
         if let (Some(candidates), true) = (&candidates, self.suggestions.is_empty()) {
             self.left_out = candidates.left_out(&Taken::new(problem, &history.rows));
         }
-        let mut batch = Batch::new(problem, history, self.context);
+        let mut batch = Batch::new(problem, history, self.context, self.memory.clone());
         for _ in 0..n {
             let suggestion = match &candidates {
                 Some(candidates) => batch.ask_listed(candidates),
-                None => match ask_untried(problem, batch.history(), self.context)? {
+                None => match ask_untried(problem, batch.history(), self.context, self.memory)? {
                     Some(suggestion) => Ok(suggestion),
                     None => batch.ask(),
                 },
@@ -226,6 +230,7 @@ fn ask_untried(
     problem: &Problem,
     history: &History,
     context: &Context,
+    memory: &Memory,
 ) -> Result<Option<Suggestion>, EngineError> {
     let (settings, n_rows) = (problem.settings(), history.rows.len());
     if !settings.untried_levels || n_rows < settings.design.initial || n_rows.is_multiple_of(2) {
@@ -239,7 +244,7 @@ fn ask_untried(
                 continue;
             }
             let narrowed = problem.with_fixed(&[(i, level)])?;
-            match Batch::new(&narrowed, history.clone(), context).ask() {
+            match Batch::new(&narrowed, history.clone(), context, memory.clone()).ask() {
                 Ok(mut suggestion) => {
                     let why = format!("{} = {name}: no experiment had this level", variable.name);
                     suggestion.note =

@@ -1,10 +1,13 @@
 //! The smooth process, fitted to the experiments of a problem.
 
+use leafgp_solver::constraints::Limits;
+
 use crate::history::Row;
 use crate::problem::{Problem, ValueError};
 use crate::smooth::{Acquisition, Coordinates, PendingRule, SmoothProcess};
 
 use super::error::EngineError;
+use super::fitted_trees::fit_deadline;
 use super::random::{Purpose, stream};
 use super::surrogate::Prediction;
 use super::training::{TargetScale, TrainingSet};
@@ -43,16 +46,22 @@ impl SmoothSurrogate {
     /// # Errors
     /// [`EngineError::NoMeasuredRow`]; rows of another problem; what the process refuses.
     pub fn of(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
-        Self::fit(problem, &TrainingSet::new(problem, rows)?)
+        Self::fit(problem, &TrainingSet::new(problem, rows)?, &Limits::default())
     }
 
     /// [`SmoothSurrogate::of`] a training set.
-    pub(super) fn fit(problem: &Problem, training: &TrainingSet) -> Result<Self, EngineError> {
+    pub(super) fn fit(
+        problem: &Problem,
+        training: &TrainingSet,
+        limits: &Limits,
+    ) -> Result<Self, EngineError> {
         if training.y.is_empty() {
             return Err(EngineError::NoMeasuredRow);
         }
         let coordinates = Coordinates::new(problem.constraints().domains(), &problem.log_scale());
-        let fitted = SmoothProcess::fit(&coordinates, &training.x, &training.y, &problem.settings().smooth)?;
+        let limits = Limits { deadline: fit_deadline(limits), ..limits.clone() };
+        let (x, y, settings) = (&training.x, &training.y, &problem.settings().smooth);
+        let fitted = SmoothProcess::fit_within(&coordinates, x, y, settings, &limits)?;
         let surrogate = Self {
             problem: problem.clone(),
             scale: training.scale,

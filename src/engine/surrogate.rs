@@ -1,17 +1,17 @@
 //! The surrogate: boosted trees, and the Gaussian process whose kernel they define.
 
-use rand::Rng;
+use leafgp_solver::constraints::Limits;
 
 use crate::Table;
 use crate::acquisition::{AcquisitionProblem, AgreementLimit, Evaluation};
-use crate::gbdt::{self, GbdtModel};
+use crate::gbdt::GbdtModel;
 use crate::gp::{TreeGp, VarianceKind};
 use crate::history::Row;
 use crate::instance::{ActiveIf, Instance};
 use crate::problem::{Problem, ValueError, Variable};
 
 use super::error::EngineError;
-use super::random::{Purpose, stream};
+use super::fitted_trees::{FittedTrees, stopped};
 use super::training::{TargetScale, TrainingSet};
 
 /// A surrogate fitted to the experiments of a problem, ready to predict and to state the acquisition problem of the next one.
@@ -35,9 +35,7 @@ use super::training::{TargetScale, TrainingSet};
 pub struct Surrogate {
     problem: Problem,
     training: TrainingSet,
-    trees: GbdtModel,
-    /// Conditioned on the training set.
-    fitted: TreeGp,
+    fitted: FittedTrees,
     /// Conditioned on the pending points, too; `None` without any.
     believing: Option<TreeGp>,
 }
@@ -58,34 +56,50 @@ impl Surrogate {
     /// # Errors
     /// [`EngineError::NoMeasuredRow`]; rows of another problem; what the trainer and the process refuse.
     pub fn of(problem: &Problem, rows: &[Row]) -> Result<Self, EngineError> {
-        Self::fit(problem, TrainingSet::new(problem, rows)?)
+        Self::fit(problem, TrainingSet::new(problem, rows)?, &Limits::default())
     }
 
     /// [`Surrogate::of`] a training set. The random stream of the trees has the number of the rows that they learn from, so that pending rows change nothing about them.
-    pub(super) fn fit(problem: &Problem, mut training: TrainingSet) -> Result<Self, EngineError> {
-        if training.y.is_empty() {
-            return Err(EngineError::NoMeasuredRow);
-        }
-        let settings = problem.settings();
-        let domains = problem.constraints().domains();
-        let seed = stream(settings.seed, Purpose::Trees, training.y.len()).next_u64();
-        let trees = gbdt::train(&training.x, domains, &training.y, None, &settings.trees, seed)?;
-        let fitted = TreeGp::fit(&trees.forest, &training.x, &training.y, &settings.gp)?;
+    pub(super) fn fit(
+        problem: &Problem,
+        mut training: TrainingSet,
+        limits: &Limits,
+    ) -> Result<Self, EngineError> {
         let pending = std::mem::take(&mut training.pending);
-        Self { problem: problem.clone(), training, trees, fitted, believing: None }.with_pending(pending)
+        let fitted = FittedTrees::new(problem, &training, !pending.is_empty(), limits)?;
+        Self::of_fitted(problem, training, fitted).with_pending(pending, limits)
+    }
+
+    /// Of trees and a process that were fitted before, to what was measured and failed.
+    pub(super) fn of_fitted(problem: &Problem, training: TrainingSet, fitted: FittedTrees) -> Self {
+        Self { problem: problem.clone(), training, fitted, believing: None }
     }
 
     /// The same trees and hyperparameters with other pending points.
-    pub(super) fn with_pending(mut self, pending: Vec<Vec<f64>>) -> Result<Self, EngineError> {
+    pub(super) fn with_pending(
+        mut self,
+        pending: Vec<Vec<f64>>,
+        limits: &Limits,
+    ) -> Result<Self, EngineError> {
         self.training.pending = pending;
-        self.believing = if self.training.pending.is_empty() { None } else { Some(self.believe()?) };
+        self.believing = if self.training.pending.is_empty() { None } else { Some(self.believe(limits)?) };
         Ok(self)
     }
 
     /// The process with each pending point at its predicted mean.
-    fn believe(&self) -> Result<TreeGp, EngineError> {
-        let pending = self.training.pending.iter().map(Vec::as_slice);
-        Ok(self.fitted.believing(&self.training.x, &self.training.y, pending)?)
+    fn believe(&self, limits: &Limits) -> Result<TreeGp, EngineError> {
+        let TrainingSet { x, y, pending, .. } = &self.training;
+        let pending = pending.iter().map(Vec::as_slice);
+        let believing = self.fitted.process.believing_within(x, y, pending, limits);
+        believing.map_err(|error| stopped(error, limits))
+    }
+
+    /// What must be said of the trees, if anything: the time limit ended their fit.
+    pub(super) fn note(&self) -> Option<String> {
+        self.fitted.is_cut.then(|| {
+            let (n, all) = (self.trees().forest.n_trees(), self.problem.settings().trees.n_trees);
+            format!("the time limit left time for {n} of {all} trees")
+        })
     }
 
     /// The problem.
@@ -100,12 +114,12 @@ impl Surrogate {
 
     /// The trees.
     pub fn trees(&self) -> &GbdtModel {
-        &self.trees
+        &self.fitted.trees
     }
 
     /// The process on their leaves, pending points believed.
     pub fn process(&self) -> &TreeGp {
-        self.believing.as_ref().unwrap_or(&self.fitted)
+        self.believing.as_ref().unwrap_or(&self.fitted.process)
     }
 
     /// Between standardised targets and the objective.
@@ -115,9 +129,9 @@ impl Surrogate {
 
     /// Standard deviation of a measurement's noise that predictions do not hold yet, in the objective's units: 0 where the settings ask for the variance of observations.
     pub fn noise(&self) -> f64 {
-        match self.fitted.variance_kind() {
+        match self.fitted.process.variance_kind() {
             VarianceKind::Latent => {
-                self.scale().deviation(self.fitted.hyperparameters().noise_variance.sqrt())
+                self.scale().deviation(self.fitted.process.hyperparameters().noise_variance.sqrt())
             }
             VarianceKind::Observed => 0.0,
         }
@@ -125,7 +139,7 @@ impl Surrogate {
 
     /// True when some tree has a split: without one every point looks the same.
     pub fn has_splits(&self) -> bool {
-        self.trees.forest.n_leaves() > self.trees.forest.n_trees()
+        self.fitted.trees.forest.n_leaves() > self.fitted.trees.forest.n_trees()
     }
 
     /// The prediction at a point in variable order; inactive variables take their inactive value.
@@ -168,7 +182,7 @@ impl Surrogate {
     pub fn agreement_limit(&self) -> Option<AgreementLimit> {
         let known = self.training.x.rows().chain(self.training.pending.iter().map(Vec::as_slice));
         let ratio = self.problem.settings().max_agreement?;
-        Some(AgreementLimit::new(&self.trees.forest, known, ratio))
+        Some(AgreementLimit::new(&self.fitted.trees.forest, known, ratio))
     }
 
     /// The acquisition problem as a file for `leafgp solve`: the problem of [`Surrogate::acquisition`], with pending and failed points and the agreement limit.
@@ -187,11 +201,11 @@ impl Surrogate {
         Instance {
             name: problem.name().to_owned(),
             kappa: problem.settings().kappa,
-            hyperparameters: self.fitted.hyperparameters(),
-            variance: self.fitted.variance_kind(),
+            hyperparameters: self.fitted.process.hyperparameters(),
+            variance: self.fitted.process.variance_kind(),
             variables: variables.collect(),
             active_if: active_if.collect(),
-            forest: self.trees.forest.clone(),
+            forest: self.fitted.trees.forest.clone(),
             x: self.training.x.clone(),
             y: self.training.y.clone(),
             define: problem.definitions().to_vec(),

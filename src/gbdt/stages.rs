@@ -49,7 +49,7 @@ impl<'a> TwoSteps<'a> {
     /// # Errors
     /// As [`train`](super::train).
     pub fn boost(&self) -> Result<GbdtModel, GbdtError> {
-        GbdtModel::new(self.prepared.boost(self.settings, self.seed, None), self.domains)
+        GbdtModel::new(self.prepared.boost(self.settings, self.seed, None, &mut |_| true), self.domains)
     }
 }
 

@@ -49,9 +49,25 @@ pub fn train(
     settings: &GbdtSettings,
     seed: u64,
 ) -> Result<GbdtModel, GbdtError> {
+    train_while(x, domains, y, weights, settings, seed, &mut |_| true)
+}
+
+/// As [`train`], but boosting ends early when `go_on`, asked before every tree but the first with the number of leaves so far, says no: the model of fewer trees.
+///
+/// # Errors
+/// As [`train`].
+pub fn train_while(
+    x: &Table,
+    domains: &[Domain],
+    y: &[f64],
+    weights: Option<&[f64]>,
+    settings: &GbdtSettings,
+    seed: u64,
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<GbdtModel, GbdtError> {
     settings.validate()?;
     check(x, domains, y, weights, false)?;
-    GbdtModel::new(boost(x, domains, y, weights, settings, seed), domains)
+    GbdtModel::new(boost(x, domains, y, weights, settings, seed, go_on), domains)
 }
 
 /// As [`train`], but NaN in the table is a missing value: each split learns which way it goes.
@@ -68,7 +84,7 @@ pub fn train_ensemble(
 ) -> Result<Ensemble, GbdtError> {
     settings.validate()?;
     check(x, domains, y, weights, true)?;
-    Ok(boost(x, domains, y, weights, settings, seed))
+    Ok(boost(x, domains, y, weights, settings, seed, &mut |_| true))
 }
 
 /// Rows set aside for early stopping.
@@ -87,12 +103,13 @@ fn boost(
     weights: Option<&[f64]>,
     settings: &GbdtSettings,
     seed: u64,
+    go_on: &mut dyn FnMut(usize) -> bool,
 ) -> Ensemble {
     let Targets { values: targets, scale } = Targets::new(y, weights);
     let weights = single_weights(weights);
     if settings.early_stopping_round == 0 || x.n_rows() < 2 {
         let prepared = Prepared::new(x, domains, targets, weights, scale, settings, seed);
-        prepared.boost(settings, seed, None)
+        prepared.boost(settings, seed, None, go_on)
     } else {
         let mut rng = stream(seed, Purpose::Validation);
         let mut aside = subset(&mut rng, x.n_rows(), settings.validation_fraction);
@@ -117,7 +134,7 @@ fn boost(
         let scores = vec![0.0; targets.len()];
         let validation = Validation { x, targets, weights, scores };
         let prepared = Prepared::new(&part_x, domains, part_targets, part_weights, scale, settings, seed);
-        prepared.boost(settings, seed, Some(validation))
+        prepared.boost(settings, seed, Some(validation), go_on)
     }
 }
 
@@ -152,8 +169,9 @@ impl<'a> Prepared<'a> {
         settings: &GbdtSettings,
         seed: u64,
         validation: Option<Validation>,
+        go_on: &mut dyn FnMut(usize) -> bool,
     ) -> Ensemble {
-        let mut ensemble = boost_on(self, settings, seed, validation);
+        let mut ensemble = boost_on(self, settings, seed, validation, go_on);
         rescale(&mut ensemble, self.scale, settings);
         ensemble
     }
@@ -188,6 +206,7 @@ fn boost_on(
     settings: &GbdtSettings,
     seed: u64,
     mut validation: Option<Validation>,
+    go_on: &mut dyn FnMut(usize) -> bool,
 ) -> Ensemble {
     let Prepared { x, bins, targets, weights, scale } = prepared;
     let (scale, weights) = (*scale, weights.as_deref());
@@ -222,7 +241,11 @@ fn boost_on(
     let mut trees: Vec<DecisionTree> = Vec::new();
     let mut curve = TrainingCurve::default();
     let mut best = (f64::INFINITY, 0);
+    let mut n_leaves = 0;
     for round in 0..settings.n_trees {
+        if round > 0 && !go_on(n_leaves) {
+            break;
+        }
         if samples_rows && round.is_multiple_of(settings.bagging_freq) {
             bag = Some(subset(&mut row_rng, n_rows, settings.bagging_fraction));
         }
@@ -259,6 +282,7 @@ fn boost_on(
             add_bias(&mut tree, bias);
             bias = 0.0;
         }
+        n_leaves += tree.leaves.len();
         trees.push(tree);
         if let Some(&value) = curve.validation.last() {
             if value < best.0 {

@@ -58,4 +58,7 @@ pub enum GpError {
         /// Number of rows.
         size: usize,
     },
+    /// The limits ended the fit.
+    #[error("the limits ended the fit")]
+    Stopped,
 }

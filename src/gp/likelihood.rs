@@ -107,6 +107,8 @@ pub(super) fn maximise(spectrum: &Spectrum, settings: &GpSettings) -> Hyperparam
 
 #[cfg(test)]
 mod tests {
+    use leafgp_solver::constraints::Limits;
+
     use super::super::leaf_matrix::LeafMatrix;
     use super::super::testing::{Explicit, sample};
     use super::{Hyperparameters, Spectrum, gradient, log_likelihood, maximise};
@@ -123,7 +125,11 @@ mod tests {
             for (signal, noise, mean) in [(0.7, 0.05, 0.0), (3.0, 5e-4, 0.3), (0.05, 0.2, -1.0)] {
                 let at = Hyperparameters { signal_variance: signal, noise_variance: noise, mean };
                 let explicit = Explicit::new(&sample, signal, noise, mean).log_likelihood;
-                for spectrum in [Spectrum::from_points(&z, &sample.y), Spectrum::from_leaves(&z, &sample.y)] {
+                let no_limits = Limits::default();
+                for spectrum in [
+                    Spectrum::from_points(&z, &sample.y, &no_limits),
+                    Spectrum::from_leaves(&z, &sample.y, &no_limits),
+                ] {
                     let value = log_likelihood(&spectrum.unwrap(), &at);
                     assert!((value - explicit).abs() <= 1e-9 * explicit.abs().max(1.0), "{value} {explicit}");
                 }
@@ -136,7 +142,7 @@ mod tests {
         for (seed, n_trees, depth, n_rows) in CASES {
             let sample = sample(seed, n_trees, depth, n_rows);
             let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
-            let spectrum = Spectrum::new(&z, &sample.y).unwrap();
+            let spectrum = Spectrum::new(&z, &sample.y, &Limits::default()).unwrap();
             for at in [[0.7, 0.05, 0.0], [3.0, 5e-3, 0.3], [0.05, 0.2, -1.0]] {
                 let read =
                     |p: [f64; 3]| Hyperparameters { signal_variance: p[0], noise_variance: p[1], mean: p[2] };
@@ -162,7 +168,7 @@ mod tests {
     fn the_fit_climbs_and_stays_inside_its_intervals() {
         let sample = sample(3, 12, 3, 25);
         let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
-        let spectrum = Spectrum::new(&z, &sample.y).unwrap();
+        let spectrum = Spectrum::new(&z, &sample.y, &Limits::default()).unwrap();
         let mut settings = GpSettings { epochs: 0, ..GpSettings::default() };
         let start = maximise(&spectrum, &settings);
         assert_eq!((start.signal_variance, start.noise_variance, start.mean), (10.025, 0.10025, 0.0));

@@ -74,6 +74,7 @@
 //! Lee et al., *Face alignment using cascade Gaussian process regression trees*, CVPR 2015 (rank at most the number of leaves).
 
 mod adam;
+mod eigen;
 mod error;
 mod leaf_matrix;
 mod likelihood;
@@ -84,6 +85,7 @@ mod spectrum;
 #[cfg(test)]
 mod testing;
 
+pub(crate) use eigen::Pace;
 pub use error::GpError;
 pub use likelihood::Hyperparameters;
 pub use model::{Posterior, TreeGp};

@@ -1,5 +1,6 @@
 //! The fitted process: hyperparameters, posterior, and the posterior as a function of leaves.
 
+use leafgp_solver::constraints::Limits;
 use leafgp_solver::{Forest, LeafObjective, Quadratic};
 
 use super::leaf_matrix::LeafMatrix;
@@ -50,15 +51,29 @@ impl TreeGp {
     /// # Errors
     /// Settings outside their ranges; `y` of another length than `x`; a NaN or infinite value; a split on a column `x` does not have.
     pub fn fit(forest: &Forest, x: &Table, y: &[f64], settings: &GpSettings) -> Result<Self, GpError> {
+        Self::fit_within(forest, x, y, settings, &Limits::default())
+    }
+
+    /// As [`TreeGp::fit`], within limits of time; their nodes mean nothing here.
+    ///
+    /// # Errors
+    /// As [`TreeGp::fit`], and [`GpError::Stopped`] when the limits end the fit.
+    pub fn fit_within(
+        forest: &Forest,
+        x: &Table,
+        y: &[f64],
+        settings: &GpSettings,
+        limits: &Limits,
+    ) -> Result<Self, GpError> {
         settings.validate()?;
         check_targets(x, y)?;
         let z = LeafMatrix::new(forest, x)?;
         if z.n_trees() == 0 || z.n_rows < 2 {
             let prior = uninformed(y, settings);
-            let spectrum = spectrum_of(&z, y)?;
+            let spectrum = spectrum_of(&z, y, limits)?;
             return Ok(Self::condition(forest, &z, spectrum.as_ref(), y, prior, settings.variance));
         }
-        let spectrum = Spectrum::new(&z, y)?;
+        let spectrum = Spectrum::new(&z, y, limits)?;
         let fitted = likelihood::maximise(&spectrum, settings);
         Ok(Self::condition(forest, &z, Some(&spectrum), y, fitted, settings.variance))
     }
@@ -73,10 +88,20 @@ impl TreeGp {
         y: &[f64],
         hyperparameters: Hyperparameters,
     ) -> Result<Self, GpError> {
+        Self::conditioned_within(forest, x, y, hyperparameters, &Limits::default())
+    }
+
+    fn conditioned_within(
+        forest: &Forest,
+        x: &Table,
+        y: &[f64],
+        hyperparameters: Hyperparameters,
+        limits: &Limits,
+    ) -> Result<Self, GpError> {
         hyperparameters.validate()?;
         check_targets(x, y)?;
         let z = LeafMatrix::new(forest, x)?;
-        let spectrum = spectrum_of(&z, y)?;
+        let spectrum = spectrum_of(&z, y, limits)?;
         Ok(Self::condition(forest, &z, spectrum.as_ref(), y, hyperparameters, VarianceKind::Latent))
     }
 
@@ -107,12 +132,26 @@ impl TreeGp {
         y: &[f64],
         pending: impl IntoIterator<Item = &'a [f64]>,
     ) -> Result<Self, GpError> {
+        self.believing_within(x, y, pending, &Limits::default())
+    }
+
+    /// As [`TreeGp::believing`], within limits of time.
+    ///
+    /// # Errors
+    /// As [`TreeGp::believing`], and [`GpError::Stopped`] when the limits end it.
+    pub fn believing_within<'a>(
+        &self,
+        x: &Table,
+        y: &[f64],
+        pending: impl IntoIterator<Item = &'a [f64]>,
+        limits: &Limits,
+    ) -> Result<Self, GpError> {
         let (mut x, mut y) = (x.clone(), y.to_vec());
         for point in pending {
             x.push(point);
             y.push(self.posterior(point).mean);
         }
-        let believing = Self::with_hyperparameters(&self.forest, &x, &y, self.hyperparameters)?;
+        let believing = Self::conditioned_within(&self.forest, &x, &y, self.hyperparameters, limits)?;
         Ok(believing.predicting(self.variance))
     }
 
@@ -217,8 +256,8 @@ impl TreeGp {
 }
 
 /// The spectrum, unless there is nothing to condition on.
-fn spectrum_of(z: &LeafMatrix, y: &[f64]) -> Result<Option<Spectrum>, GpError> {
-    if z.n_trees() == 0 || z.n_rows == 0 { Ok(None) } else { Spectrum::new(z, y).map(Some) }
+fn spectrum_of(z: &LeafMatrix, y: &[f64], limits: &Limits) -> Result<Option<Spectrum>, GpError> {
+    if z.n_trees() == 0 || z.n_rows == 0 { Ok(None) } else { Spectrum::new(z, y, limits).map(Some) }
 }
 
 fn check_targets(x: &Table, y: &[f64]) -> Result<(), GpError> {

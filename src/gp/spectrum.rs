@@ -1,13 +1,11 @@
 //! One symmetric eigendecomposition from which likelihood, gradient and posterior follow for every choice of hyperparameters.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{
-    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch,
-};
-use faer::{Auto, Mat, MatRef, Par, Spec};
+use faer::Mat;
+use leafgp_solver::constraints::Limits;
 use rayon::prelude::*;
 
 use super::GpError;
+use super::eigen::{Eigen, eigen};
 use super::leaf_matrix::LeafMatrix;
 
 /// The spectrum of `Z Z'` (`Z` the `[n_rows, n_columns]` leaf matrix) in the basis `u_k` of its eigenvectors with eigenvalue above 0, and
@@ -35,14 +33,18 @@ pub(super) struct Spectrum {
 impl Spectrum {
     /// The spectrum, from the smaller of the two matrices `Z Z'` (equal points gathered) and `Z' Z` (equal leaves gathered). The forest has
     /// a split and there is at least one point.
-    pub(super) fn new(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+    pub(super) fn new(z: &LeafMatrix, y: &[f64], limits: &Limits) -> Result<Self, GpError> {
         let n_reached = z.points_per_column().iter().filter(|&&points| points > 0).count();
-        if z.n_groups() <= n_reached { Self::from_points(z, y) } else { Self::from_leaves(z, y) }
+        if z.n_groups() <= n_reached {
+            Self::from_points(z, y, limits)
+        } else {
+            Self::from_leaves(z, y, limits)
+        }
     }
 
     /// From the kernel's Gram matrix over the groups of equal points: with `N` their sizes and `Z_d` their rows, `Z Z'` has the
     /// eigenvalues of `N^1/2 Z_d Z_d' N^1/2`.
-    pub(super) fn from_points(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+    pub(super) fn from_points(z: &LeafMatrix, y: &[f64], limits: &Limits) -> Result<Self, GpError> {
         let n = z.n_groups();
         let root_count: Vec<f64> = z.counts.iter().map(|&c| f64::from(c).sqrt()).collect();
         let mut gram = Mat::<f64>::zeros(n, n);
@@ -54,8 +56,7 @@ impl Spectrum {
                 column[i] = f64::from(shared) * root_count[i] * root_count[j];
             }
         }
-        let Eigen { values, vectors, rank } = eigen(gram.as_ref())?;
-        drop(gram);
+        let Eigen { values, vectors, rank } = eigen(gram, limits)?;
 
         let sums = z.group_sums(y);
         let mut targets = vec![0.0; n];
@@ -91,7 +92,7 @@ impl Spectrum {
 
     /// From the co-occurrence matrix of the leaves, `G = Z' Z`, without any `[n_rows, n_rows]` matrix. Leaves that hold the same points
     /// are gathered: with `C` their numbers, the eigenvalues are those of `C^1/2 G_d C^1/2`.
-    pub(super) fn from_leaves(z: &LeafMatrix, y: &[f64]) -> Result<Self, GpError> {
+    pub(super) fn from_leaves(z: &LeafMatrix, y: &[f64], limits: &Limits) -> Result<Self, GpError> {
         let n_columns = z.n_columns();
         let g = co_occurrence(z);
         let (class_of, first) = equal_leaves(&g, n_columns);
@@ -105,8 +106,7 @@ impl Spectrum {
             if i < j { 0.0 } else { f64::from(g[first[j] * n_columns + first[i]]) * root[i] * root[j] }
         });
         drop(g);
-        let Eigen { values, vectors, rank } = eigen(scaled.as_ref())?;
-        drop(scaled);
+        let Eigen { values, vectors, rank } = eigen(scaled, limits)?;
 
         let sums = z.group_sums(y);
         let mut sum_in = vec![0.0; n_columns];
@@ -237,42 +237,10 @@ fn equal_leaves(g: &[u32], n_columns: usize) -> (Vec<Option<usize>>, Vec<usize>)
     (class_of, first)
 }
 
-/// Eigenvalues in descending order, eigenvectors as columns in *ascending* order of eigenvalue, and the number of eigenvalues that are
-/// not 0 within rounding.
-struct Eigen {
-    values: Vec<f64>,
-    vectors: Mat<f64>,
-    rank: usize,
-}
-
-/// Decomposes a symmetric matrix given by its lower triangle; one thread, so the result does not depend on how many there are.
-fn eigen(matrix: MatRef<'_, f64>) -> Result<Eigen, GpError> {
-    let n = matrix.nrows();
-    let mut vectors = Mat::zeros(n, n);
-    let mut values = faer::diag::Diag::<f64>::zeros(n);
-    // Divide and conquer pays for smaller matrices than the library assumes: about 15 % less time from 100 to 400 rows.
-    let mut parameters: SelfAdjointEvdParams = Auto::<f64>::auto();
-    parameters.recursion_threshold = 32;
-    let parameters = Spec::new(parameters);
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, parameters);
-    let mut memory = MemBuffer::new(scratch);
-    self_adjoint_evd(
-        matrix,
-        values.as_mut(),
-        Some(vectors.as_mut()),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        parameters,
-    )
-    .map_err(|_| GpError::Eigen { size: n })?;
-    let values: Vec<f64> = (0..n).rev().map(|k| values.column_vector()[k]).collect();
-    let threshold = values.first().map_or(0.0, |largest| largest * n as f64 * f64::EPSILON);
-    let rank = values.iter().take_while(|&&value| value > threshold).count();
-    Ok(Eigen { values, vectors, rank })
-}
-
 #[cfg(test)]
 mod tests {
+    use leafgp_solver::constraints::Limits;
+
     use super::super::testing::sample;
     use super::{LeafMatrix, Spectrum, co_occurrence, equal_leaves};
 
@@ -297,8 +265,8 @@ mod tests {
         {
             let sample = sample(seed, n_trees, depth, n_rows);
             let z = LeafMatrix::new(&sample.forest, &sample.x).unwrap();
-            let points = Spectrum::from_points(&z, &sample.y).unwrap();
-            let leaves = Spectrum::from_leaves(&z, &sample.y).unwrap();
+            let points = Spectrum::from_points(&z, &sample.y, &Limits::default()).unwrap();
+            let leaves = Spectrum::from_leaves(&z, &sample.y, &Limits::default()).unwrap();
             assert_eq!(points.rank(), leaves.rank());
             assert!(points.rank() <= z.n_groups() && points.rank() <= z.n_columns() - z.n_trees() + 1);
             let close = |a: f64, b: f64, scale: f64| assert!((a - b).abs() <= 1e-10 * scale, "{a} {b}");
@@ -333,14 +301,14 @@ mod tests {
         let few = sample(1, 20, 3, 6);
         let z = LeafMatrix::new(&few.forest, &few.x).unwrap();
         assert_eq!(
-            Spectrum::new(&z, &few.y).unwrap().loadings,
-            Spectrum::from_points(&z, &few.y).unwrap().loadings
+            Spectrum::new(&z, &few.y, &Limits::default()).unwrap().loadings,
+            Spectrum::from_points(&z, &few.y, &Limits::default()).unwrap().loadings
         );
         let many = sample(4, 3, 2, 300);
         let z = LeafMatrix::new(&many.forest, &many.x).unwrap();
         assert_eq!(
-            Spectrum::new(&z, &many.y).unwrap().loadings,
-            Spectrum::from_leaves(&z, &many.y).unwrap().loadings
+            Spectrum::new(&z, &many.y, &Limits::default()).unwrap().loadings,
+            Spectrum::from_leaves(&z, &many.y, &Limits::default()).unwrap().loadings
         );
     }
 

@@ -19,11 +19,12 @@ const ARMIJO: f64 = 1e-4;
 /// The first inverse Hessian, as a multiple of the unit matrix.
 const FIRST: f64 = 0.3;
 
-/// Minimises from `theta`; every point stays within `bounds`. Returns the best point and its value.
+/// Minimises from `theta` until `must_stop`, asked before each iteration; every point stays within `bounds`. Returns the best point and its value.
 pub(super) fn minimise(
     function: &mut impl Descent,
     mut theta: Vec<f64>,
     bounds: &[(f64, f64)],
+    must_stop: &dyn Fn() -> bool,
 ) -> (Vec<f64>, f64) {
     let n = theta.len();
     let clamp = |i: usize, t: f64| t.clamp(bounds[i].0, bounds[i].1);
@@ -41,6 +42,9 @@ pub(super) fn minimise(
     }
     let mut is_first = true;
     for _ in 0..ITERATIONS {
+        if must_stop() {
+            break;
+        }
         let pressed = |i: usize, by: f64| {
             (theta[i] <= bounds[i].0 && by < 0.0) || (theta[i] >= bounds[i].1 && by > 0.0)
         };
@@ -129,10 +133,12 @@ mod tests {
     #[test]
     fn the_minimum_inside_is_found_and_a_bound_holds() {
         let wide = [(-10.0, 10.0); 3];
-        let (theta, value) = minimise(&mut Valley, vec![5.0, 5.0, 3.0], &wide);
+        let (theta, value) = minimise(&mut Valley, vec![5.0, 5.0, 3.0], &wide, &|| false);
         assert!(value < 1e-3, "{theta:?} {value}");
         let (theta, _) =
-            minimise(&mut Valley, vec![5.0, 5.0, 3.0], &[(-10.0, 10.0), (-1.0, 10.0), (1.0, 10.0)]);
+            minimise(&mut Valley, vec![5.0, 5.0, 3.0], &[(-10.0, 10.0), (-1.0, 10.0), (1.0, 10.0)], &|| {
+                false
+            });
         // At t1 = -1 the best t0 solves 100 (t0 - 1) + 4 (2 t0 - 1) = 0.
         assert!((theta[0] - 104.0 / 108.0).abs() < 1e-2 && theta[1] == -1.0 && theta[2] == 1.0, "{theta:?}");
     }

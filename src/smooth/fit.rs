@@ -13,6 +13,7 @@
 //! Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024.
 
 use faer::Mat;
+use leafgp_solver::constraints::Limits;
 
 use super::SmoothError;
 use super::bfgs::{Descent, minimise};
@@ -27,11 +28,16 @@ const NUGGET_INTERVAL: (f64, f64) = (-14.0, 0.0);
 /// `1/deviation^2` of `ln a_i` around the common centre.
 const ADDITIVE_PRECISION: f64 = 4.0;
 
-/// The parameters of largest posterior density for targets `y`; the better of two starts. The same data give the same answer.
+/// The parameters of largest posterior density for targets `y`; the better of two starts. The same data give the same answer, unless the limits end the descents: then the best so far.
 ///
 /// # Errors
 /// [`SmoothError::Factor`] when no start has a correlation matrix that can be factorised.
-pub(super) fn fit(columns: &Columns, y: &[f64], kind: KernelKind) -> Result<KernelParameters, SmoothError> {
+pub(super) fn fit(
+    columns: &Columns,
+    y: &[f64],
+    kind: KernelKind,
+    limits: &Limits,
+) -> Result<KernelParameters, SmoothError> {
     let mut density = Density::new(columns, y, kind);
     let (d, mu) = (density.d, density.centre());
     let start = |lengths: f64, additive: f64, eta: f64, nugget: f64| {
@@ -49,7 +55,10 @@ pub(super) fn fit(columns: &Columns, y: &[f64], kind: KernelKind) -> Result<Kern
 
     let mut best: Option<(f64, Vec<f64>)> = None;
     for theta in starts {
-        let (theta, value) = minimise(&mut density, theta, &bounds);
+        if best.is_some() && limits.must_stop() {
+            break;
+        }
+        let (theta, value) = minimise(&mut density, theta, &bounds, &|| limits.must_stop());
         if value.is_finite() && best.as_ref().is_none_or(|(least, _)| value < *least) {
             best = Some((value, theta));
         }
@@ -277,6 +286,8 @@ fn common_centre(scales: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use leafgp_solver::constraints::Limits;
+
     use super::super::testing::sample;
     use super::{ADDITIVE_PRECISION, Density, common_centre, fit};
     use crate::smooth::bfgs::Descent;
@@ -338,7 +349,7 @@ mod tests {
     fn the_fit_is_a_stationary_point_or_at_a_bound_and_better_than_its_starts() {
         for kind in KINDS {
             let (columns, y) = sample(8, 40);
-            let fitted = fit(&columns, &y, kind).unwrap();
+            let fitted = fit(&columns, &y, kind, &Limits::default()).unwrap();
             let mut density = Density::new(&columns, &y, kind);
             let d = columns.values.len();
             let mut theta: Vec<f64> = fitted.length_scales.iter().map(|l| l.ln()).collect();

@@ -1,6 +1,7 @@
 //! The process: fitted, conditioned, asked.
 
 use faer::Mat;
+use leafgp_solver::constraints::Limits;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -75,12 +76,26 @@ impl SmoothProcess {
         y: &[f64],
         settings: &SmoothSettings,
     ) -> Result<Self, SmoothError> {
+        Self::fit_within(coordinates, x, y, settings, &Limits::default())
+    }
+
+    /// As [`SmoothProcess::fit`], within limits of time: the best parameters found by then; their nodes mean nothing here.
+    ///
+    /// # Errors
+    /// As [`SmoothProcess::fit`].
+    pub fn fit_within(
+        coordinates: &Coordinates,
+        x: &Table,
+        y: &[f64],
+        settings: &SmoothSettings,
+        limits: &Limits,
+    ) -> Result<Self, SmoothError> {
         settings.validate()?;
         check(coordinates, x, y)?;
         let all = Columns::new(coordinates, x.rows());
         let rows = subset::for_parameters(y, settings.parameter_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
-        let parameters = fit::fit(&all.select(&rows), &targets, settings.kernel)?;
+        let parameters = fit::fit(&all.select(&rows), &targets, settings.kernel, limits)?;
         let rows = subset::for_conditioning(&all, y, settings.condition_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
         Self::condition(coordinates.clone(), parameters, all.select(&rows), targets, None)

@@ -5,7 +5,7 @@
 //! constraints that is the exact projection, vertices included, and a gradient step followed by a repair is a step of projected gradients.
 
 use leafgp_solver::constraints::qp::{Qp, Status};
-use leafgp_solver::constraints::{Tolerance, Violation};
+use leafgp_solver::constraints::Violation;
 
 use super::space::{Choice, Space};
 
@@ -131,7 +131,7 @@ impl<'s, 'a> Repair<'s, 'a> {
     fn run(&mut self, mut x: Vec<f64>, goal: &[f64], metric: Metric<'_>, free: &[bool]) -> Option<Vec<f64>> {
         for iteration in 0..ITERATIONS {
             let here = self.values(&x);
-            let violations = self.space.constraints.violations(&x, Tolerance::Produce);
+            let violations = self.space.constraints.amounts(&x);
             let old = self.linearise(&x, &here, &violations, free, iteration)?;
             self.bound(&here, goal, free);
             let mut to = self.project(goal, metric, 0);
@@ -257,7 +257,7 @@ impl<'s, 'a> Repair<'s, 'a> {
             if !is_inside {
                 continue;
             }
-            let there = self.space.constraints.violations(&moved, Tolerance::Produce);
+            let there = self.space.constraints.amounts(&moved);
             let Some(found) = there.iter().find(|w| w.constraint == violation.constraint) else {
                 return Sides::One;
             };
@@ -293,7 +293,7 @@ impl<'s, 'a> Repair<'s, 'a> {
                 }
                 moved[v] = axis.value(u);
                 let step = axis.coordinate(moved[v]) - here[r];
-                let there = self.space.constraints.violations(&moved, Tolerance::Produce);
+                let there = self.space.constraints.amounts(&moved);
                 pending.retain(|&c| {
                     let found = there.iter().find(|w| w.constraint == violations[c].constraint);
                     let change = found.map_or(0.0, |w| w.amount) - violations[c].amount;

@@ -178,7 +178,7 @@ impl Evaluation {
                 }
                 let values = [self.numbers[a.0 as usize], self.numbers[b.0 as usize]];
                 let verdict = compare(op, values, settings, || self.size(program, a, b));
-                self.in_decimals(program, op, (a, b), verdict)
+                if settings.decimals { self.in_decimals(program, op, (a, b), verdict) } else { verdict }
             }
             Condition::And(parts) if !negated => self.every(program, parts, negated, settings),
             Condition::Or(parts) if negated => self.every(program, parts, negated, settings),

@@ -43,7 +43,10 @@ impl Univariate for Exponential {
     }
 
     fn inverse(&self, _x: Interval, _y: Interval, real: Interval) -> Interval {
-        if self.0 == 1.0 { Interval::ENTIRE } else { (real.ln() / Interval::point(self.0.ln())).loosened() }
+        if self.0 == 1.0 {
+            return Interval::ENTIRE;
+        }
+        (real.with_underflow().ln() / Interval::point(self.0.ln())).loosened()
     }
 
     fn estimator(&self, x: Interval, y: Interval, at: f64, below: bool) -> Option<Line> {

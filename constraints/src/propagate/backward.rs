@@ -117,15 +117,17 @@ impl Propagator {
             Operation::Constant(_) | Operation::Variable(_) => Ok(()),
             Operation::Linear(ref linear) => self.backward_linear(model, linear, exact),
             Operation::Product(a, b) => {
-                let to = value(self, a).intersect_quotient(z, value(self, b));
+                let to = value(self, a).intersect_quotient(product_by(z, value(self, b)), value(self, b));
                 self.tighten(model, a, to)?;
-                let to = value(self, b).intersect_quotient(z, value(self, a));
+                let to = value(self, b).intersect_quotient(product_by(z, value(self, a)), value(self, a));
                 self.tighten(model, b, to)
             }
             Operation::Quotient(a, b) => {
                 let divisor = self.without_zero(model, b);
                 self.tighten(model, b, divisor)?;
-                let to = z * value(self, b);
+                // A quotient by a huge divisor may be zero though the dividend is not.
+                let is_huge = value(self, b).magnitude() > 1.0 / TINY;
+                let to = if is_huge { z.underflown() } else { z } * value(self, b);
                 self.tighten(model, a, to)?;
                 let to = value(self, b).intersect_quotient(value(self, a), z);
                 self.tighten(model, b, to)
@@ -205,7 +207,10 @@ impl Propagator {
             let term = terms[i];
             let mut own = self.own[i];
             if term.coefficient != 0.0 {
-                let left = target - (before + self.suffix[i]);
+                let mut left = target - (before + self.suffix[i]);
+                if term.coefficient.abs() < TINY {
+                    left = left.underflown();
+                }
                 if !own.is_subset(left) {
                     let to = left / Interval::point(term.coefficient);
                     self.tighten(model, term.node, to)?;
@@ -217,6 +222,15 @@ impl Propagator {
         }
         Ok(())
     }
+}
+
+/// Factors below this, or divisors above its reciprocal, make zeros out of numbers that are none.
+const TINY: f64 = 1e-40;
+
+/// What a product may be for all that is known: zero, too, may stand for more when the factor is tiny.
+fn product_by(z: Interval, factor: Interval) -> Interval {
+    let least = factor.least_magnitude();
+    if least > 0.0 && least < TINY { z.underflown() } else { z }
 }
 
 /// True for operations that are undefined somewhere, round, or choose: they restrict their operands whatever their own value.

@@ -9,6 +9,9 @@ use super::cells::{Cells, FeatureCells};
 use super::index::{CellId, FeatureId, Id, IdVec, ItemId, LeafId, MaskId, Span, TreeNodeId};
 use super::items::{Items, ItemsBuilder};
 
+/// Nodes of a tree between two looks at the clock; they come in pairs after the root.
+const STEPS_BETWEEN_LOOKS: usize = 1_001;
+
 /// A node of a tree in cell space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CellNode {
@@ -159,14 +162,24 @@ pub(crate) struct CellTree {
 }
 
 impl CellTree {
-    /// Rewrites a tree in cell space and collects its reachable leaves as items; `offset` is the forest's number of its first leaf.
-    pub(crate) fn new(tree: &Tree, offset: usize, cells: &Cells, items: &mut ItemsBuilder) -> Self {
+    /// Rewrites a tree in cell space and collects its reachable leaves as items; `offset` is the forest's number of its first leaf. `None` when it must stop, which is asked now
+    /// and then.
+    pub(crate) fn new(
+        tree: &Tree,
+        offset: usize,
+        cells: &Cells,
+        items: &mut ItemsBuilder,
+        must_stop: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let mut nodes = IdVec::default();
         let root = nodes.push(CellNode::Unreachable);
         let mut at = PathBox::new(cells);
         // Depth first, left before right; a slot is reserved before its subtree is built.
         let mut stack = vec![Step::Visit { source: 0, slot: root }];
         while let Some(step) = stack.pop() {
+            if nodes.len() % STEPS_BETWEEN_LOOKS == 0 && must_stop() {
+                return None;
+            }
             match step {
                 Step::Narrow { source, left } => at.narrow(&tree.nodes[source], left, cells),
                 Step::Back { mark } => at.back(mark),
@@ -205,7 +218,7 @@ impl CellTree {
                 },
             }
         }
-        Self { nodes }
+        Some(Self { nodes })
     }
 
     /// The item at the given cells, one of each variable.

@@ -5,7 +5,7 @@ mod ladder;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use crate::objective::LeafObjective;
 use super::error::SearchError;
 use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
-use super::model::Model;
+use super::model::{Model, Stopped};
 use super::moves::{Moves, Reach};
 use super::node::OpenNode;
 use super::options::SearchOptions;
@@ -45,6 +45,8 @@ const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
 const KICKS: usize = 3;
 /// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
 const MOVE_STREAM: u64 = u64::MAX / 2;
+/// The preparation has this long whatever the time limit, so that small problems are prepared under the shortest one.
+const LEAST_PREPARATION: Duration = Duration::from_millis(500);
 /// Start points used at most, best first.
 const MAX_START_POINTS: usize = 10;
 
@@ -107,11 +109,17 @@ fn run_within(
     let mut search = Search::new(problem, options, most_whole_bytes);
     search.started = started;
     search.has_ladder = true;
-    let Some(model) = Model::new(problem) else {
-        return Ok(search.report(StopReason::Exhausted));
+    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
+    let must_stop = || {
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        (is_late || options.interrupted()) && started.elapsed() >= LEAST_PREPARATION
+    };
+    let model = match Model::new_while(problem, &must_stop) {
+        Ok(Some(model)) => model,
+        Ok(None) => return Ok(search.report(StopReason::Exhausted)),
+        Err(Stopped) => return Ok(search.unprepared()),
     };
     let neighbours = Neighbours::new(&model);
-    let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
     search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
     let threads = match options.threads {
@@ -172,6 +180,20 @@ impl<'a> Search<'a> {
             has_ladder: false,
             ladder: Ladder::default(),
         }
+    }
+
+    /// The report of a search whose limits ended its preparation: the best start point, and what is known of every point.
+    fn unprepared(mut self) -> Report {
+        for x in &self.options.start_points {
+            if x.len() == self.problem.domains.len() && self.problem.allows(x) {
+                let leaves = self.problem.forest.active_leaves(x);
+                let objective = self.problem.value(x, &leaves);
+                self.pool.insert(&Found { objective, leaves, x: x.clone() });
+            }
+        }
+        self.undecided.bound = trivial_bound(self.problem.objective, self.problem.forest);
+        let interrupted = self.options.interrupted();
+        self.report(if interrupted { StopReason::Interrupted } else { StopReason::TimeLimit })
     }
 
     fn push(&mut self, node: OpenNode) {
@@ -412,9 +434,36 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::run_within;
-    use crate::search::{Problem, SearchOptions, Status};
+    use super::{Search, run_within};
+    use crate::search::model::Model;
+    use crate::search::{Problem, SearchOptions, Status, StopReason};
     use crate::testing::{crossing_trees, wavy_objective};
+
+    /// A model for which there is no time leaves the start points and a bound that holds.
+    #[test]
+    fn a_search_without_time_for_its_model_answers_with_what_it_was_given() {
+        let (domains, forest) = crossing_trees(12, 3, 11);
+        let objective = wavy_objective(forest.n_leaves());
+        let problem = Problem::new(&domains, &forest, &objective);
+        assert!(Model::new_while(&problem, &|| true).is_err());
+        let optimum = run_within(&problem, &SearchOptions::default(), usize::MAX).unwrap().best_bound;
+
+        let empty = SearchOptions::default();
+        let report = Search::new(&problem, &empty, usize::MAX).unprepared();
+        assert_eq!((report.status, report.stop_reason), (Status::Unknown, StopReason::TimeLimit));
+        assert!(report.incumbent.is_none() && report.best_bound <= optimum && report.best_bound.is_finite());
+
+        let start_points = vec![vec![0.1, 0.2, 0.9], vec![7.0, 0.0, 0.0], vec![0.7, 0.3, 0.4]];
+        let given = SearchOptions { start_points, ..SearchOptions::default() };
+        let report = Search::new(&problem, &given, usize::MAX).unprepared();
+        let values = [0, 2].map(|k| {
+            let x: &[f64] = &given.start_points[k];
+            problem.value(x, &forest.active_leaves(x))
+        });
+        assert_eq!(report.status, Status::Feasible);
+        assert_eq!(report.incumbent.unwrap().objective, values[0].min(values[1]));
+        assert!(report.best_bound <= optimum);
+    }
 
     /// Whether nodes wait whole, built again, or some of each: the same answer, and on any number of threads the same nodes.
     #[test]

@@ -1,12 +1,13 @@
 //! The restrictions of a node's items that matter within its box, by variable.
 
 use super::blocks::Blocks;
+use super::cell_set::Window;
 use super::cells::FeatureCells;
 use super::index::{BlockId, CellRank, FeatureId, Id, IdVec, MaskId, Position, Span};
 use super::model::Model;
 
 /// What decides an item's class, in a form that is quick to compare: for a number the ranks of its cells, for a category its mask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(u32, u32);
 
 impl Key {
@@ -119,6 +120,26 @@ impl Entries {
             self.sorted[*slot] = *entry;
             *slot += 1;
         }
+    }
+
+    /// The ranks of the levels of a box that a mask holds, ascending; `cells` are the words of the box for the variable.
+    pub(crate) fn ranks_in<'s>(
+        &'s self,
+        model: &Model<'_>,
+        cells: &'s [u64],
+        f: FeatureId,
+        mask: Window<'s>,
+    ) -> impl Iterator<Item = CellRank> + use<'s> {
+        let first = mask.first_word();
+        let word_rank = &self.word_rank[model.cells.words(f)][first..];
+        mask.of(cells).iter().zip(mask.words()).zip(word_rank).flat_map(|((&cells, &mask), &rank)| {
+            let mut both = cells & mask;
+            std::iter::from_fn(move || {
+                let bit = both.checked_ilog2().map(|_| both.trailing_zeros())?;
+                both &= both - 1;
+                Some(rank.plus((cells & ((1 << bit) - 1)).count_ones()))
+            })
+        })
     }
 
     fn key(&mut self, model: &Model<'_>, cells: &[u64], f: FeatureId, mask: MaskId) -> Key {

@@ -3,6 +3,7 @@
 //! At a node, cells of a variable that no alive item tells apart form one *segment*. A *link* is a pair (variable, block) where the variable
 //! tells items of the block apart; its items fall into *classes* with the same segments.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::blocks::Blocks;
@@ -15,6 +16,10 @@ use super::index::{
 };
 use super::model::Model;
 use super::pieces::Pieces;
+use super::refinement::Refinement;
+
+/// Classes of a link that are compared one by one; earlier ones are looked up.
+const NEAR_CLASSES: usize = 16;
 
 /// A variable with at least two segments.
 #[derive(Clone, Copy, Debug)]
@@ -106,12 +111,13 @@ pub(crate) struct Links {
     /// By rank: whether a segment starts there.
     segment_starts: IdVec<CellRank, bool>,
     segment_of: IdVec<CellRank, LocalSegment>,
-    /// By segment and whether a mask holds it: the segment that it becomes.
-    refined: IdVec<LocalSegment, [Option<LocalSegment>; 2]>,
+    refinement: Refinement,
     segment_sizes: IdVec<LocalSegment, u32>,
     segment_next: IdVec<LocalSegment, SegmentCellId>,
     /// By class of the link at hand.
     class_keys: Vec<Key>,
+    /// The classes before the last few, by key.
+    far_classes: BTreeMap<Key, usize>,
     class_sizes: Vec<u32>,
     class_next: Vec<MemberId>,
     class_of: Vec<usize>,
@@ -188,9 +194,7 @@ impl Links {
         let cells = &cells[model.cells.words(f)];
         let n_segments = match model.cells.feature(f) {
             FeatureCells::Numeric(_) => self.number_segments(self.entries.ranks[f], &entries),
-            FeatureCells::Levels(_) => {
-                self.category_segments(model, cells, self.entries.ranks[f].len(), &entries)
-            }
+            FeatureCells::Levels(_) => self.category_segments(model, cells, f, &entries),
         };
         let first_segment = SegmentId::new(self.segments.len());
         self.list_segment_cells(cells, n_segments);
@@ -239,32 +243,21 @@ impl Links {
         &mut self,
         model: &Model<'_>,
         cells: &[u64],
-        n_cells: usize,
+        f: FeatureId,
         entries: &Range<usize>,
     ) -> Span<LocalSegment> {
-        self.segment_of.refill(n_cells, LocalSegment::default());
-        let mut segments: Span<LocalSegment> = Span::up_to(1);
+        let Self { refinement, segment_of, entries: all, .. } = self;
+        refinement.start(segment_of, all.ranks[f].len());
         let mut previous = None;
-        for entry in &self.entries.sorted[entries.clone()] {
+        for entry in &all.sorted[entries.clone()] {
             let mask = entry.key.mask();
-            if previous == Some(mask) || segments.len() == n_cells {
+            if previous == Some(mask) || refinement.is_finest(segment_of) {
                 continue;
             }
             previous = Some(mask);
-            let mask = model.mask(mask);
-            self.refined.refill(segments.len(), [None, None]);
-            let mut next = LocalSegment::default();
-            for (level, segment) in cells_in(cells).zip(self.segment_of.iter_mut()) {
-                let side = &mut self.refined[*segment][usize::from(mask.holds(level))];
-                *segment = *side.get_or_insert_with(|| {
-                    let new = next;
-                    next = next.next();
-                    new
-                });
-            }
-            segments.end = next;
+            refinement.refine(segment_of, all.ranks_in(model, cells, f, model.mask(mask)));
         }
-        segments
+        refinement.number(segment_of)
     }
 
     fn list_segment_cells(&mut self, cells: &[u64], segments: Span<LocalSegment>) {
@@ -296,11 +289,18 @@ impl Links {
     ) {
         let items = blocks.block(block);
         self.class_keys.clear();
+        self.far_classes.clear();
         self.class_of.clear();
         self.class_sizes.clear();
         for entry in &self.entries.sorted[entries.clone()] {
             // Neighbouring leaves often share a key.
-            let class = self.class_keys.iter().rposition(|&k| k == entry.key).unwrap_or_else(|| {
+            let near = self.class_keys.len().saturating_sub(NEAR_CLASSES);
+            let class = self.class_keys[near..].iter().rposition(|&k| k == entry.key).map(|k| near + k);
+            let known = || if near > 0 { self.far_classes.get(&entry.key).copied() } else { None };
+            let class = class.or_else(known).unwrap_or_else(|| {
+                if near > 0 || self.class_keys.len() == NEAR_CLASSES {
+                    self.far_classes.insert(self.class_keys[near], near);
+                }
                 self.class_keys.push(entry.key);
                 self.class_sizes.push(0);
                 self.class_keys.len() - 1
@@ -378,24 +378,71 @@ impl Links {
             }
             FeatureCells::Levels(_) => {
                 let mask = model.mask(key.mask());
-                // Segments are numbered by first level, so a segment is met first at its own number.
+                // Segments are numbered by first level and lie in the mask or outside, so they are met in the order of their numbers.
                 let mut next = LocalSegment::default();
                 let mut run: Option<Span<LocalSegment>> = None;
-                for (level, &segment) in cells_in(cells).zip(&self.segment_of) {
+                for rank in self.entries.ranks_in(model, cells, f, mask) {
+                    let segment = self.segment_of[rank];
                     if segment < next {
                         continue;
                     }
                     next = segment.next();
-                    if mask.holds(level) {
-                        match &mut run {
-                            Some(run) if run.end == segment => run.end = next,
-                            _ => self.runs.extend(run.replace(Span::new(segment, next))),
-                        }
+                    match &mut run {
+                        Some(run) if run.end == segment => run.end = next,
+                        _ => self.runs.extend(run.replace(Span::new(segment, next))),
                     }
                 }
                 self.runs.extend(run);
             }
         }
         Span::new(first_run, self.runs.next_id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafgp_constraints::{Domain, LevelSet};
+
+    use super::Links;
+    use crate::forest::{Forest, Node as TreeNode, Rule, Tree};
+    use crate::problem::Problem;
+    use crate::search::filter::{Changed, Filter};
+    use crate::search::model::Model;
+    use crate::search::node::Node;
+    use crate::testing::wavy_objective;
+
+    /// A chain that splits off one pair of levels after the other; the pairs of tree `t` begin at level `t`.
+    fn chain(t: usize, levels: usize) -> Tree {
+        let n_splits = levels / 2 - 1;
+        let mut nodes = Vec::new();
+        for k in 0..n_splits {
+            let pair = [(2 * k + t) % levels, (2 * k + t + 1) % levels];
+            let rule = Rule::Levels(LevelSet::from_indices(levels, pair));
+            nodes.push(TreeNode::Split { feature: 0, rule, left: 2 * k + 1, right: 2 * k + 2 });
+            nodes.push(TreeNode::Leaf { leaf: k, value: 0.0 });
+        }
+        nodes.push(TreeNode::Leaf { leaf: n_splits, value: 0.0 });
+        Tree { nodes }
+    }
+
+    /// Each level is looked at once a tree, however many masks there are.
+    #[test]
+    fn links_of_thousands_of_splits_on_one_category_cost_a_look_at_each_level() {
+        let (n_trees, levels) = (4, 4_000);
+        let domains = [Domain::Categorical { levels }];
+        let forest = Forest::new((0..n_trees).map(|t| chain(t, levels)).collect(), &domains).unwrap();
+        let objective = wavy_objective(forest.n_leaves());
+        let problem = Problem::new(&domains, &forest, &objective);
+        let model = Model::new(&problem).unwrap();
+        let (mut node, mut links) = (Node::default(), Links::default());
+        node.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
+        assert!(Filter::default().run(&model, &mut node, Changed::Everything));
+        links.build(&model, &node.cells, &node.blocks);
+        // Even and odd trees pair the levels differently: two trees tell all levels apart.
+        assert_eq!((links.features.len(), links.links.len(), links.n_segments()), (1, n_trees, levels));
+        assert_eq!(links.classes.len(), n_trees * levels / 2);
+        assert!(links.refinement.steps <= n_trees * levels, "{} steps", links.refinement.steps);
+        // A pair is one run, but for the one at the end of the levels, whose first level is the first of all.
+        assert_eq!(links.runs.len(), n_trees * levels / 2 + (1..n_trees).filter(|t| t % 2 == 1).count());
     }
 }

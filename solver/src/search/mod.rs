@@ -54,6 +54,7 @@ mod node;
 mod options;
 mod pieces;
 mod pool;
+mod refinement;
 mod relax;
 mod report;
 #[cfg(test)]

@@ -66,12 +66,27 @@ pub(crate) struct Model<'a> {
     pub(crate) by_piece: bool,
 }
 
+/// There was no time for the whole model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped;
+
 impl<'a> Model<'a> {
     /// Compiles a checked problem. `None` when a variable has no allowed value, or an excluded region covers everything.
     pub(crate) fn new(problem: &'a Problem<'a>) -> Option<Self> {
+        Self::new_while(problem, &|| false).unwrap_or_default()
+    }
+
+    /// The same.
+    ///
+    /// # Errors
+    /// [`Stopped`] when it must stop, which is asked between trees and now and then within them.
+    pub(crate) fn new_while(
+        problem: &'a Problem<'a>,
+        must_stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, Stopped> {
         let cells = Cells::new(problem.domains, thresholds(problem));
         if cells.is_empty() {
-            return None;
+            return Ok(None);
         }
         let full = cells.full();
         let mut items = ItemsBuilder::default();
@@ -79,10 +94,15 @@ impl<'a> Model<'a> {
         let mut trees = IdVec::default();
         for (t, tree) in problem.forest.trees().iter().enumerate() {
             let offset = problem.forest.leaf_offset(t);
-            trees.push(CellTree::new(tree, offset, &cells, &mut items));
+            if must_stop() {
+                return Err(Stopped);
+            }
+            trees.push(CellTree::new(tree, offset, &cells, &mut items, must_stop).ok_or(Stopped)?);
             tree_items.push_end(items.next_id());
         }
-        exclude(problem, &cells, &full, &mut items, &mut tree_items)?;
+        if exclude(problem, &cells, &full, &mut items, &mut tree_items).is_none() {
+            return Ok(None);
+        }
         let items = items.finish();
         let objective = problem.objective;
         let leaf_value = |leaf: &Option<LeafId>| leaf.map_or(0.0, |leaf| objective.linear[leaf.index()]);
@@ -119,7 +139,10 @@ impl<'a> Model<'a> {
         }
         let norm_sum =
             tree_items.parts().map(|items| norm_sq[items].iter().fold(0.0f64, |a, &b| a.max(b)).sqrt()).sum();
-        Some(Self {
+        if must_stop() {
+            return Err(Stopped);
+        }
+        Ok(Some(Self {
             problem,
             kernels,
             cells,
@@ -136,7 +159,7 @@ impl<'a> Model<'a> {
             limits: compile_limits(problem, &items),
             by_piece: deviation.is_none_or(|deviation| deviation.kappa < 0.0),
             items,
-        })
+        }))
     }
 
     /// Number of variables.
