@@ -6,8 +6,9 @@ use super::progress::Meter;
 use super::suggest::{forecasts, warn_not_kept};
 use super::text_table::short;
 use leafgp::engine::{Ledger, Optimizer, RunSettings, Step, Suggestion};
-use leafgp::history::{Claims, HistoryFile, Outcome};
+use leafgp::history::{Claims, HistoryFile, Outcome, Row};
 use leafgp::problem::Problem;
+use leafgp_study::Jobs;
 
 /// A finished evaluation and the best value after it.
 pub(super) struct StepRow {
@@ -18,6 +19,8 @@ pub(super) struct StepRow {
 /// Pending rows first, then the optimiser's suggestions; every outcome goes into the file.
 pub(super) struct FileLedger<'a> {
     file: &'a HistoryFile,
+    /// The evaluations that have folders; none of a built-in function's.
+    jobs: Option<&'a Jobs>,
     claims: Claims,
     rows: Vec<StepRow>,
     /// Variables by index and the values that they have in this loop: other pending rows are left alone.
@@ -33,13 +36,40 @@ pub(super) struct FileLedger<'a> {
 impl<'a> FileLedger<'a> {
     pub(super) fn new(
         file: &'a HistoryFile,
+        jobs: Option<&'a Jobs>,
         fixed: Vec<(usize, f64)>,
         total: usize,
         meter: &'a Meter,
         output: &'a mut Output,
     ) -> Result<Self, Failure> {
         let claims = Claims::new(file)?;
-        Ok(Self { file, claims, rows: Vec::new(), fixed, added: Vec::new(), total, meter, output })
+        Ok(Self { file, jobs, claims, rows: Vec::new(), fixed, added: Vec::new(), total, meter, output })
+    }
+
+    /// Removes what killed loops left of evaluations whose rows are not pending any more.
+    pub(super) fn sweep(&self, problem: &Problem) -> Result<(), Failure> {
+        let Some(jobs) = self.jobs else { return Ok(()) };
+        let found = jobs.found().map_err(|e| self.jobs_failure(&e))?;
+        let rows = self.file.read(problem)?.rows;
+        let pending = rows.iter().filter(|row| row.outcome == Outcome::Pending);
+        let pending: Vec<_> =
+            pending.map(|row| (row.point.as_slice(), n_outcomes(&rows, &row.point))).collect();
+        jobs.sweep(&found, &pending);
+        Ok(())
+    }
+
+    /// Says that these points are evaluated next.
+    fn expect(&self, problem: &Problem, rows: &[Row], points: &[Vec<f64>]) -> Result<(), Failure> {
+        let Some(jobs) = self.jobs else { return Ok(()) };
+        for point in points {
+            let point = Jobs::place(problem, point);
+            jobs.expect(&point, n_outcomes(rows, &point)).map_err(|e| self.jobs_failure(&e))?;
+        }
+        Ok(())
+    }
+
+    fn jobs_failure(&self, error: &std::io::Error) -> Failure {
+        Failure::file(&self.file.jobs_path(), error)
     }
 
     /// Takes back what this loop planned and never measured; what others planned stays. Returns the finished evaluations.
@@ -69,9 +99,13 @@ impl Ledger for FileLedger<'_> {
     ) -> Result<Vec<Suggestion>, Failure> {
         let context = &settings.context;
         loop {
-            let (history, points) = self.claims.take(optimizer.problem(), &self.fixed, n)?;
+            let begun = self.jobs.map(Jobs::begun).transpose().map_err(|e| self.jobs_failure(&e))?;
+            // What a killed loop began goes before what nobody has begun.
+            let order = |point: &[f64]| !begun.as_ref().is_some_and(|is_begun| is_begun(point));
+            let (history, points) = self.claims.take(optimizer.problem(), &self.fixed, n, order)?;
             *optimizer = Optimizer::with_history(optimizer.problem().clone(), &history)?;
             if !points.is_empty() {
+                self.expect(optimizer.problem(), &history.rows, &points)?;
                 return Ok(points.into_iter().map(Suggestion::planned).collect());
             }
             let suggestions = optimizer.ask_for(&settings.request, n, context)?.suggestions;
@@ -83,7 +117,8 @@ impl Ledger for FileLedger<'_> {
             let forecasts = forecasts(optimizer.problem(), &suggestions, None);
             if let Some(planned) = self.claims.reserve(optimizer.problem(), &history, &points, &forecasts)? {
                 warn_not_kept(&planned, self.output);
-                self.added = points;
+                self.added.extend_from_slice(&points);
+                self.expect(optimizer.problem(), &planned.history.rows, &points)?;
                 *optimizer = Optimizer::with_history(optimizer.problem().clone(), &planned.history)?;
                 return Ok(suggestions);
             }
@@ -94,7 +129,9 @@ impl Ledger for FileLedger<'_> {
         let lost = self.is_lost();
         self.rows.push(StepRow { step: step.clone(), best: None });
         let point = &step.suggestion.point;
-        self.added.retain(|added| added != point);
+        if let Some(i) = self.added.iter().position(|added| added == point) {
+            self.added.remove(i);
+        }
         let problem = optimizer.problem().clone();
         let history = if lost {
             let all: Vec<_> =
@@ -111,6 +148,10 @@ impl Ledger for FileLedger<'_> {
                 None => self.file.record(&problem, point, step.outcome)?,
             }
         };
+        if let Some(jobs) = self.jobs {
+            jobs.close(&Jobs::place(&problem, point));
+        }
+        self.claims.release(point)?;
         // What others added to the file meanwhile counts from the next suggestion on.
         *optimizer = Optimizer::with_history(problem, &history)?;
         let best = optimizer.best().map(|best| best.value);
@@ -125,6 +166,11 @@ impl Ledger for FileLedger<'_> {
         }
         Ok(())
     }
+}
+
+/// How many outcomes there are of a point.
+fn n_outcomes(rows: &[Row], point: &[f64]) -> usize {
+    rows.iter().filter(|row| row.outcome != Outcome::Pending && row.point == point).count()
 }
 
 /// What came of an evaluation, in a few words.

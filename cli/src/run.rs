@@ -23,6 +23,7 @@ use super::wishes::{self, note_fixed};
 use leafgp::engine::{self, Context, Ended, Evaluate, Method, Optimizer, Promise, RunSettings};
 use leafgp::history::{HistoryFile, Outcome};
 use leafgp::problem::Problem;
+use leafgp_study::Jobs;
 use leafgp_study::functions::FunctionEvaluator;
 use leafgp_study::functions::{self, Benchmark};
 
@@ -47,7 +48,12 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     // A value that cannot be suggested is refused before anything is measured.
     problem.with_fixed(&fixed)?;
     let interrupt = interrupt::flag();
-    let evaluator = evaluator(args, function, &interrupt);
+    let jobs = args.evaluate.as_ref().map(|command| jobs(args, command, &file, &interrupt));
+    let evaluator: &dyn Evaluate = match (&jobs, function) {
+        (Some(jobs), _) => jobs,
+        (None, Some(function)) => &FunctionEvaluator(function),
+        (None, None) => return Err(Failure::Input("give --evaluate CMD, or --function NAME".into())),
+    };
 
     let mut optimizer = Optimizer::with_history(problem, &history)?;
     let settings = RunSettings {
@@ -61,8 +67,9 @@ pub(super) fn command(args: &RunArgs, common: &Common, output: &mut Output) -> R
     note_fixed(optimizer.problem(), &settings.request, output);
     let total = engine::planned(&optimizer, &settings);
     let meter = Meter::bar(total, output);
-    let mut ledger = FileLedger::new(&file, fixed, total, &meter, output)?;
-    let result = engine::run(&mut optimizer, evaluator.as_ref(), &settings, &mut ledger);
+    let mut ledger = FileLedger::new(&file, jobs.as_ref(), fixed, total, &meter, output)?;
+    ledger.sweep(optimizer.problem())?;
+    let result = engine::run(&mut optimizer, evaluator, &settings, &mut ledger);
     let rows = ledger.finish(optimizer.problem())?;
     drop(meter);
 
@@ -131,19 +138,14 @@ fn problem_and_history(
     }
 }
 
-fn evaluator(
-    args: &RunArgs,
-    function: Option<&'static Benchmark>,
-    interrupt: &Arc<AtomicBool>,
-) -> Box<dyn Evaluate> {
-    match function {
-        Some(function) => Box::new(FunctionEvaluator(function)),
-        None => Box::new(leafgp_study::Command {
-            command: args.evaluate.clone().unwrap_or_default(),
-            timeout: args.timeout.map(Duration::from_secs_f64),
-            interrupt: Some(Arc::clone(interrupt)),
-        }),
-    }
+/// The command's evaluations, which live on when this program is killed.
+fn jobs(args: &RunArgs, command: &str, file: &HistoryFile, interrupt: &Arc<AtomicBool>) -> Jobs {
+    let command = leafgp_study::Command {
+        command: command.to_owned(),
+        timeout: args.timeout.map(Duration::from_secs_f64),
+        interrupt: Some(Arc::clone(interrupt)),
+    };
+    Jobs::new(command, file.jobs_path())
 }
 
 fn write_text(optimizer: &Optimizer, rows: &[StepRow], output: &mut Output) -> Result<(), Failure> {

@@ -21,6 +21,8 @@ pub struct Claims {
     file: HistoryFile,
     /// Ours, locked.
     own: NamedTempFile,
+    /// What it says.
+    points: Vec<Vec<f64>>,
 }
 
 /// Points by their bits: what one program writes, another one reads back the same.
@@ -39,21 +41,22 @@ impl Claims {
             let fail = |e| HistoryError::io("its folder cannot be written to", e);
             let own = tempfile::Builder::new().prefix(&prefix(&target)).tempfile_in(folder).map_err(fail)?;
             own.as_file().try_lock().map_err(|e| HistoryError::io("it cannot be locked", e.into()))?;
-            Ok(Self { file: file.clone(), own })
+            Ok(Self { file: file.clone(), own, points: Vec::new() })
         };
         make().map_err(|e: HistoryError| e.in_file(file.path()))
     }
 
-    /// Claims up to `n` pending rows that no other loop is measuring and that have the values given by index, first ones first. Returns the history as it is, and their
-    /// points.
+    /// Claims up to `n` more pending rows that no loop is measuring and that have the values given by index: first those that come first in `order`, whatever is
+    /// smallest, and among equals those that come first in the table. Returns the history as it is, and their points.
     ///
     /// # Errors
     /// The history cannot be read or locked.
-    pub fn take(
+    pub fn take<K: Ord>(
         &mut self,
         problem: &Problem,
         fixed: &[(usize, f64)],
         n: usize,
+        order: impl Fn(&[f64]) -> K,
     ) -> Result<(History, Vec<Vec<f64>>), HistoryError> {
         let file = self.file.clone();
         let mut take = || {
@@ -66,11 +69,15 @@ impl Claims {
                 // A row that is no experiment of this problem any more is left to people.
                 let is_free = !row.out_of_domain && !row.violates && !others.contains(&bits(&row.point));
                 let is_meant = fixed.iter().all(|&(i, value)| row.point.get(i) == Some(&value));
-                if points.len() < n && is_free && is_meant && !points.contains(&row.point) {
+                let is_ours = self.points.contains(&row.point) || points.contains(&row.point);
+                if is_free && is_meant && !is_ours {
                     points.push(row.point.clone());
                 }
             }
-            self.write(&points)?;
+            points.sort_by_key(|point| order(point));
+            points.truncate(n);
+            self.points.extend_from_slice(&points);
+            self.write()?;
             Ok((history, points))
         };
         take().map_err(|e: HistoryError| if e.file.is_some() { e } else { e.in_file(file.path()) })
@@ -88,18 +95,46 @@ impl Claims {
         forecasts: &[Forecast],
     ) -> Result<Option<Planned>, HistoryError> {
         // Claimed first: from the moment a row is there, it is taken.
-        self.write(points)?;
-        self.file.plan(problem, known, points, forecasts)
+        let n_before = self.points.len();
+        self.points.extend_from_slice(points);
+        self.write_locked()?;
+        let planned = self.file.plan(problem, known, points, forecasts);
+        if !matches!(planned, Ok(Some(_))) {
+            self.points.truncate(n_before);
+        }
+        planned
     }
 
-    /// Replaces what this loop is measuring.
-    fn write(&mut self, points: &[Vec<f64>]) -> Result<(), HistoryError> {
-        let text = serde_json::to_vec(&points.iter().map(|point| bits(point)).collect::<Points>());
-        let replace = || -> std::io::Result<()> {
+    /// Gives back a point that has its outcome.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub fn release(&mut self, point: &[f64]) -> Result<(), HistoryError> {
+        if let Some(i) = self.points.iter().position(|ours| ours == point) {
+            self.points.remove(i);
+        }
+        self.write_locked()
+    }
+
+    /// [`Claims::write`] while no other loop reads it: it is empty for a moment.
+    fn write_locked(&mut self) -> Result<(), HistoryError> {
+        let file = self.file.clone();
+        let mut write = || {
+            let _lock = Lock::acquire(&file.target()?)?;
+            self.write()
+        };
+        write().map_err(|e| e.in_file(file.path()))
+    }
+
+    /// Writes down what this loop is measuring; under the table's lock.
+    fn write(&mut self) -> Result<(), HistoryError> {
+        let points: Points = self.points.iter().map(|point| bits(point)).collect();
+        let mut replace = || -> std::io::Result<()> {
+            let text = serde_json::to_vec(&points)?;
             let file = self.own.as_file_mut();
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
-            file.write_all(&text?)?;
+            file.write_all(&text)?;
             file.flush()
         };
         replace().map_err(|e| HistoryError::io("what is being measured cannot be noted beside it", e))

@@ -119,6 +119,11 @@ impl HistoryFile {
         self.path().with_extension("predictions.csv")
     }
 
+    /// Where evaluations that a loop started have their folders: `NAME.jobs`.
+    pub fn jobs_path(&self) -> PathBuf {
+        self.path().with_extension("jobs")
+    }
+
     /// The forecasts that were kept, oldest first; none when there is no such file. Those of points that are none of the problem's (any more) are left out.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use leafgp::problem::Problem;
 use crate::platform::{POLL, shell, stop};
 
 /// How long to wait for the end of the output once the command itself has ended: what it left in the background may hold the pipe for ever.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A command run through the shell: the point as a JSON object on standard input, the objective as the last line of standard output.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Command {
 }
 
 impl Command {
-    fn interrupted(&self) -> bool {
+    pub(crate) fn interrupted(&self) -> bool {
         leafgp::engine::interrupted(self.interrupt.as_deref())
     }
 }
@@ -70,7 +70,7 @@ impl Evaluate for Command {
             let timed_out = self.timeout.is_some_and(|limit| started.elapsed() >= limit);
             if timed_out || self.interrupted() {
                 let seconds = started.elapsed().as_secs_f64();
-                stop(&mut child);
+                stop(&mut child, self.interrupted());
                 return if self.interrupted() {
                     Evaluation::Interrupted
                 } else {
@@ -82,20 +82,29 @@ impl Evaluate for Command {
         if self.interrupted() {
             return Evaluation::Interrupted;
         }
+        judged(&self.command, status.code(), &status.to_string(), || {
+            // Either the end of the output or enough waiting for it.
+            let _ = ended.recv_timeout(LAST_WORDS);
+            output.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        })
+    }
+}
+
+/// What a command gave that ended with a code, or without one; how, in words.
+pub(crate) fn judged(
+    command: &str,
+    code: Option<i32>,
+    ending: &str,
+    output: impl FnOnce() -> Vec<u8>,
+) -> Evaluation {
+    match code {
+        Some(0) => last_number(&String::from_utf8_lossy(&output())),
         // What the shell says of a command that it cannot run, or that does not exist.
-        if let Some(code @ (126 | 127)) = status.code() {
-            let command = shortened(&self.command);
-            return Evaluation::Unusable(format!(
-                "the command cannot be run (exit status {code}): {command}"
-            ));
-        }
-        if !status.success() {
-            return Evaluation::Failed(format!("the command ended with {status}"));
-        }
-        // Either the end of the output or enough waiting for it.
-        let _ = ended.recv_timeout(LAST_WORDS);
-        let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        last_number(&String::from_utf8_lossy(&output))
+        Some(code @ (126 | 127)) => Evaluation::Unusable(format!(
+            "the command cannot be run (exit status {code}): {}",
+            shortened(command)
+        )),
+        _ => Evaluation::Failed(format!("the command ended with {ending}")),
     }
 }
 
@@ -205,6 +214,43 @@ mod tests {
         assert!(matches!(evaluate(&command, Some(0.2)), Evaluation::Failed(_)));
         std::thread::sleep(Duration::from_millis(1500));
         assert!(!mark.exists(), "the background process outlived its command");
+    }
+
+    #[test]
+    fn what_is_stopped_may_clean_up_first_even_when_the_shell_has_ended() {
+        use std::sync::Arc;
+        use std::sync::atomic::AtomicBool;
+
+        // As srun does: the shell ends at the signal, what it started has to tell others.
+        let cleaning = |mark: &std::path::Path| {
+            let child = format!("trap 'sleep 1; touch \"{}\"; exit' TERM; sleep 30 & wait", mark.display());
+            format!("sh -c '{}' & wait", child.replace('\'', "'\\''"))
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("after-time-out");
+        assert!(matches!(evaluate(&cleaning(&mark), Some(0.3)), Evaluation::Failed(_)));
+        assert!(mark.exists(), "it was killed before it had cleaned up");
+
+        // Nobody waits for it after an interrupt, and it is not killed at once either.
+        let mark = folder.path().join("after-interrupt");
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let command =
+            Command { command: cleaning(&mark), timeout: None, interrupt: Some(Arc::clone(&interrupt)) };
+        let problem =
+            Problem::builder("test").variable(Variable::continuous("x", 0.0, 10.0)).build().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            assert_eq!(command.evaluate(&problem, &[2.5]), Evaluation::Interrupted);
+        });
+        assert!(!mark.exists(), "it was waited for");
+        let started = std::time::Instant::now();
+        while !mark.exists() {
+            assert!(started.elapsed() < Duration::from_secs(60), "it was killed before it had cleaned up");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     #[test]

@@ -212,7 +212,7 @@ impl External {
 
     /// The error of a broken conversation, with the end of what the process wrote to its standard error.
     fn broken(&mut self, what: &str) -> StudyError {
-        stop(&mut self.child);
+        stop(&mut self.child, true);
         // What a dead process wrote is there at once, but another thread reads it.
         std::thread::sleep(POLL);
         let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,7 +227,7 @@ impl External {
 impl Drop for External {
     fn drop(&mut self) {
         self.to_process = None;
-        stop(&mut self.child);
+        stop(&mut self.child, true);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Nothing is lost, halved or done twice, whenever a program is killed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use crate::strike::{Random, strike, time_of};
@@ -68,6 +68,8 @@ struct Plant {
     random: Random,
     /// Values that were told, by their point.
     told: BTreeMap<String, String>,
+    /// Points that were measured, or are being measured, as the evaluator noted it.
+    begun: BTreeSet<String>,
     /// Commands that were killed.
     killed: usize,
 }
@@ -78,7 +80,7 @@ impl Plant {
         folder.write("p.csv", TABLE);
         let rows = rows_of(TABLE);
         let told = rows.iter().map(|row| (point_of(row), value_of(row).to_owned())).collect();
-        Self { folder, random: Random(seed), told, killed: 0 }
+        Self { folder, random: Random(seed), told, begun: BTreeSet::new(), killed: 0 }
     }
 
     fn rows(&self) -> Vec<String> {
@@ -167,24 +169,35 @@ impl Plant {
         let mut expected = self.rows();
         let before = expected.clone();
         let ended = self.strike(&["cancel", "p.toml", &(i + 1).to_string()], usual);
-        expected.remove(i);
+        let cancelled = point_of(&expected.remove(i));
         let after = self.rows();
         assert!(after == expected || after == before && !ended, "{before:?} {after:?}");
+        if after == expected {
+            // It may be suggested again, and measured.
+            self.begun.remove(&cancelled);
+        }
+    }
+
+    /// What was measured since there were so many notes; nothing of it for the second time, whoever was killed when.
+    fn newly_measured(&mut self, n_before: usize, before: &[String]) -> Vec<(String, String)> {
+        let measured = measured(&self.folder).split_off(n_before);
+        for (point, _) in &measured {
+            let was_done = before.iter().any(|row| point_of(row) == *point && !value_of(row).is_empty());
+            assert!(!was_done, "{point} was measured again");
+            assert!(self.begun.insert(point.clone()), "{point} was measured twice");
+        }
+        measured
     }
 
     fn run(&mut self, usual: Duration) {
         let (before, n_measured) = (self.rows(), measured(&self.folder).len());
         let ended = self.strike(&["run", "p.toml", "--iterations", "3", "--evaluate", MEASURE], usual);
         let after = self.rows();
-        let measured = measured(&self.folder).split_off(n_measured);
-        for (k, (point, _)) in measured.iter().enumerate() {
-            let was_done = before.iter().any(|row| point_of(row) == *point && !value_of(row).is_empty());
-            assert!(!was_done, "{point} was measured again");
-            assert!(measured[..k].iter().all(|(earlier, _)| earlier != point), "{point} was measured twice");
-        }
-        assert!(!ended || measured.len() == 3, "{measured:?}");
-        // All rows are there; a value in one is that which was measured there.
+        let new = self.newly_measured(n_measured, &before);
+        let measured = measured(&self.folder);
+        // All rows are there; a value in one is that which was measured there, by this loop or one that was killed.
         assert!(after.len() >= before.len());
+        let mut recorded = 0;
         for (i, row) in after.iter().enumerate() {
             let old = before.get(i).map_or("", |old| value_of(old));
             assert!(before.get(i).is_none_or(|old| point_of(old) == point_of(row)), "{before:?} {after:?}");
@@ -192,10 +205,12 @@ impl Plant {
                 let told = (point_of(row), value_of(row).to_owned());
                 assert!(measured.contains(&told), "{told:?} is none of {measured:?}");
                 self.told.insert(told.0, told.1);
+                recorded += 1;
             }
         }
+        assert!(!ended || recorded == 3, "{before:?} {after:?}");
         // All but the last that was begun had been written down.
-        let open = measured.iter().filter(|(point, _)| !self.told.contains_key(point)).count();
+        let open = new.iter().filter(|(point, _)| !self.told.contains_key(point)).count();
         assert!(open <= usize::from(!ended), "{open} values are lost");
     }
 
@@ -205,18 +220,12 @@ impl Plant {
         let mut command = self.folder.command(&["run", "p.toml", "--iterations", "3", "--evaluate", MEASURE]);
         let mut other =
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
-        let ended = self.strike(&["run", "p.toml", "--iterations", "3", "--evaluate", MEASURE], usual);
+        self.strike(&["run", "p.toml", "--iterations", "3", "--evaluate", MEASURE], usual);
         assert!(other.wait().unwrap().success());
         let after = self.rows();
-        let measured = measured(&self.folder).split_off(n_measured);
+        // What the killed one was at, the other one takes over.
+        self.newly_measured(n_measured, &before);
         let is_done = |row: &&String| !value_of(row).is_empty();
-        let again = |point: &String| before.iter().filter(is_done).any(|row| point_of(row) == *point);
-        assert!(!measured.iter().any(|(point, _)| again(point)), "{measured:?}");
-        let mut points: Vec<&String> = measured.iter().map(|(point, _)| point).collect();
-        points.sort();
-        points.dedup();
-        // What the killed one was at may be begun again by the other, and nothing else.
-        assert!(measured.len() - points.len() <= usize::from(!ended), "measured twice: {measured:?}");
         assert!(after.len() >= before.len());
         let done = |rows: &[String]| rows.iter().filter(is_done).count();
         assert!(done(&after) - done(&before) >= 3, "the living one measured three");
@@ -225,8 +234,29 @@ impl Plant {
         }
     }
 
+    /// A loop that is left alone takes in what killed ones have left, and begins nothing again.
+    fn take_in(&mut self) {
+        let (before, n_measured) = (self.rows(), measured(&self.folder).len());
+        let n = self.pending().len().max(1).to_string();
+        let run = self.folder.run(&["run", "p.toml", "--iterations", &n, "--evaluate", MEASURE]);
+        assert_eq!(run.code, 0, "{run:?}");
+        self.newly_measured(n_measured, &before);
+        assert!(self.pending().is_empty() && !self.folder.path("p.jobs").exists());
+        let measured = measured(&self.folder);
+        for (row, old) in
+            self.rows().iter().zip(before.iter().map(|old| value_of(old)).chain(std::iter::repeat("")))
+        {
+            if value_of(row) != old {
+                let told = (point_of(row), value_of(row).to_owned());
+                assert!(measured.contains(&told), "{told:?} is none of {measured:?}");
+                self.told.insert(told.0, told.1);
+            }
+        }
+    }
+
     /// The next writer, much later, removes what the killed ones left.
     fn clean(&mut self) {
+        self.take_in();
         let old = SystemTime::now() - Duration::from_secs(60);
         for (name, _) in self.folder.contents().iter().filter(|(name, _)| name.starts_with('.')) {
             let file = std::fs::File::options().append(true).open(self.folder.path(name)).unwrap();

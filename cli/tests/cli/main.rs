@@ -27,6 +27,8 @@ mod strike;
 mod study;
 mod suggest;
 mod support;
+#[cfg(unix)]
+mod takeover;
 mod targets;
 mod tell;
 mod thin;

@@ -160,28 +160,30 @@ fn a_table_deleted_during_the_run_is_written_again() {
 #[cfg(unix)]
 #[test]
 fn experiments_side_by_side_are_distinct_and_reproducible() {
-    let run = || {
+    // Row 2 ends first, then 1, 4, 3, 6 and so on: each waits until the one before it stands in the table.
+    let measure = r#"read point
+    cells=$(echo "$point" | sed 's/"[^"]*"://g; s/[{}"]//g; s/\.0\([,}]\|$\)/\1/g')
+    row=$(($(grep -nF "$cells," p.csv | cut -d: -f1) - 1))
+    if [ $((row % 2)) = 1 ]; then before=$((row + 1)); else before=$((row - 3)); fi
+    while [ $before -gt 0 ] && ! sed -n "$((before + 1))p" p.csv | grep -q '[0-9]$'; do sleep 0.01; done
+    echo "$row" >> ended; echo "${cells%%,*}""#;
+    let run = |parallel: &str| {
         let folder = folder_with(MIXED, "");
-        let ended = folder.run(&[
-            "run",
-            "p.toml",
-            "--evaluate",
-            "sed 's/.*\"resin\":\\([0-9.]*\\).*/\\1/'",
-            "--iterations",
-            "7",
-            "--parallel",
-            "3",
-        ]);
+        folder.write("measure.sh", measure);
+        let arguments = ["run", "p.toml", "--evaluate", "sh measure.sh", "--iterations", "7"];
+        let ended = folder.run(&[&arguments[..], &["--parallel", parallel]].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
-        folder.read("p.csv")
+        (folder.read("p.csv"), folder.read("ended"))
     };
-    let text = run();
+    let (text, ended) = run("3");
     assert_eq!(rows(&text), 12);
+    let expected = [2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11].map(|row: usize| row.to_string() + "\n");
+    assert_eq!(ended, expected.concat());
     let mut points: Vec<&str> = text.lines().skip(1).map(|row| row.rsplit_once(',').unwrap().0).collect();
     points.sort_unstable();
     points.dedup();
     assert_eq!(points.len(), 12, "{text}");
-    assert_eq!(text, run());
+    assert_eq!(text, run("3").0);
 }
 
 #[cfg(unix)]

@@ -139,7 +139,7 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
 #[test]
 fn an_experiment_is_pending_before_it_starts_and_a_killed_loops_row_is_taken_up_first() {
     let folder = Folder::with_problem(PROBLEM);
-    let script = "cp p.csv seen; sleep 2";
+    let script = "cp p.csv seen; sleep 2; echo 3";
     let mut child = folder
         .command(&["run", "p.toml", "--evaluate", script, "--iterations", "1", "--initial", "1"])
         .stdout(Stdio::null())
@@ -154,7 +154,8 @@ fn an_experiment_is_pending_before_it_starts_and_a_killed_loops_row_is_taken_up_
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(folder.read("p.csv"), folder.read("seen"), "the row outlives its loop");
-    let run = folder.run(&["run", "p.toml", "--evaluate", "echo 3", "--iterations", "1", "--initial", "1"]);
+    // What the killed one began goes on, and is not begun again.
+    let run = folder.run(&["run", "p.toml", "--evaluate", "echo 4", "--iterations", "1", "--initial", "1"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("pending row"), "{}", run.stdout);
     assert_eq!(folder.read("p.csv").lines().collect::<Vec<_>>(), ["x,n,head,cost", &format!("{planned}3")]);
