@@ -4,8 +4,8 @@
 //! follows stays for the rest of the repair. Each step is the point nearest to the *target* (not to the last point) that satisfies all rows so far: on linear
 //! constraints that is the exact projection, vertices included, and a gradient step followed by a repair is a step of projected gradients.
 
-use leafgp_solver::constraints::qp::{Qp, Status};
 use leafgp_solver::constraints::Violation;
+use leafgp_solver::constraints::qp::{Qp, Status};
 
 use super::space::{Choice, Space};
 
