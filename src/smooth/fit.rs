@@ -10,7 +10,8 @@
 //! over `ln l`, `ln a`, `eta` with `rho = 1/(1 + exp(-eta))`, and `ln g`. The additive scales have a common centre `c`, which the data decide, too: `ln a_i` is normal
 //! around `c` with deviation 1/2, `c` around -1 with deviation 1, and at the optimum `c = (4 sum_i ln a_i - 1)/(4 d + 1)`. So what one variable shows of its scale
 //! counts for all of them, and ten variables do not have to be learnt one by one. `mu_d = sqrt 2 + ln(d)/2 - 3` is the mode of the log-normal prior of Hvarfner,
-//! Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024.
+//! Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024. With [`LengthScalePrior::Gamma`] the first sum is `sum_i (6 l_i - 2 ln l_i)`, the density of
+//! `l_i` itself.
 
 use faer::Mat;
 use leafgp_solver::constraints::Limits;
@@ -19,7 +20,7 @@ use super::SmoothError;
 use super::bfgs::{Descent, minimise};
 use super::factor::{cholesky, dot, inverse_from_factor, solve};
 use super::kernel::{Columns, JITTER, KernelParameters, matern};
-use super::settings::KernelKind;
+use super::settings::{KernelKind, LengthScalePrior, SmoothSettings};
 
 /// Interval of all parameters but the nugget.
 const INTERVAL: (f64, f64) = (-3.912_023_005_428_146, 3.912_023_005_428_146);
@@ -27,6 +28,9 @@ const INTERVAL: (f64, f64) = (-3.912_023_005_428_146, 3.912_023_005_428_146);
 const NUGGET_INTERVAL: (f64, f64) = (-14.0, 0.0);
 /// `1/deviation^2` of `ln a_i` around the common centre.
 const ADDITIVE_PRECISION: f64 = 4.0;
+/// Rate, and shape less 1, of [`LengthScalePrior::Gamma`].
+const GAMMA_RATE: f64 = 6.0;
+const GAMMA_POWER: f64 = 2.0;
 
 /// The parameters of largest posterior density for targets `y`; the better of two starts. The same data give the same answer, unless the limits end the descents: then the best so far.
 ///
@@ -35,10 +39,11 @@ const ADDITIVE_PRECISION: f64 = 4.0;
 pub(super) fn fit(
     columns: &Columns,
     y: &[f64],
-    kind: KernelKind,
+    settings: &SmoothSettings,
     limits: &Limits,
 ) -> Result<KernelParameters, SmoothError> {
-    let mut density = Density::new(columns, y, kind);
+    let mut density = Density::new(columns, y, settings);
+    let kind = settings.kernel;
     let (d, mu) = (density.d, density.centre());
     let start = |lengths: f64, additive: f64, eta: f64, nugget: f64| {
         let mut theta = vec![lengths; d];
@@ -71,6 +76,7 @@ pub(super) fn fit(
 pub(super) struct Density<'a> {
     y: &'a [f64],
     kind: KernelKind,
+    length_scales: LengthScalePrior,
     d: usize,
     n: usize,
     /// `|delta|` of each pair of rows `j < i`, one vector a coordinate; pairs ordered by `j`, then `i`: the columns of a lower triangle.
@@ -91,7 +97,8 @@ pub(super) struct Density<'a> {
 }
 
 impl<'a> Density<'a> {
-    pub(super) fn new(columns: &Columns, y: &'a [f64], kind: KernelKind) -> Self {
+    pub(super) fn new(columns: &Columns, y: &'a [f64], settings: &SmoothSettings) -> Self {
+        let kind = settings.kernel;
         let (d, n) = (columns.values.len(), columns.n_rows);
         let distances = (0..d).map(|c| {
             let column = &columns.values[c];
@@ -105,6 +112,7 @@ impl<'a> Density<'a> {
         Self {
             y,
             kind,
+            length_scales: settings.length_scales,
             d,
             n,
             distances,
@@ -154,14 +162,20 @@ impl<'a> Density<'a> {
             _ if i < 2 * d => (theta[i] - common, 2.0 / ADDITIVE_PRECISION),
             _ => (theta[i], 4.5),
         };
+        let is_gamma = |i: usize| i < d && self.length_scales == LengthScalePrior::Gamma;
         // The common centre stands at its optimum: it drops out of the slopes.
         if let Some(gradient) = gradient {
             for (i, slot) in gradient.iter_mut().enumerate() {
                 let (z, width) = term(i);
-                *slot += 2.0 * z / width;
+                *slot +=
+                    if is_gamma(i) { GAMMA_RATE * theta[i].exp() - GAMMA_POWER } else { 2.0 * z / width };
             }
         }
-        let own: f64 = (0..theta.len()).map(|i| term(i).0.powi(2) / term(i).1).sum();
+        let cost = |i: usize| {
+            let (z, width) = term(i);
+            if is_gamma(i) { GAMMA_RATE * theta[i].exp() - GAMMA_POWER * theta[i] } else { z.powi(2) / width }
+        };
+        let own: f64 = (0..theta.len()).map(cost).sum();
         own + 0.5 * (common + 1.0).powi(2)
     }
 
@@ -291,9 +305,17 @@ mod tests {
     use super::super::testing::sample;
     use super::{ADDITIVE_PRECISION, Density, common_centre, fit};
     use crate::smooth::bfgs::Descent;
-    use crate::smooth::settings::KernelKind;
+    use crate::smooth::settings::{KernelKind, LengthScalePrior, SmoothSettings};
 
-    const KINDS: [KernelKind; 2] = [KernelKind::AdditiveAndJoint, KernelKind::Joint];
+    fn all_settings() -> impl Iterator<Item = SmoothSettings> {
+        [KernelKind::AdditiveAndJoint, KernelKind::Joint].into_iter().flat_map(|kernel| {
+            [LengthScalePrior::Dimension, LengthScalePrior::Gamma].map(|length_scales| SmoothSettings {
+                kernel,
+                length_scales,
+                ..SmoothSettings::default()
+            })
+        })
+    }
 
     fn thetas(n: usize) -> [Vec<f64>; 3] {
         let vary = |base: f64, step: f64| {
@@ -306,14 +328,14 @@ mod tests {
 
     #[test]
     fn the_gradient_equals_finite_differences() {
-        for kind in KINDS {
-            let (columns, y) = sample(3, 18);
+        for settings in all_settings() {
+            let (kind, (columns, y)) = (settings.kernel, sample(3, 18));
             let n = if kind == KernelKind::Joint {
                 columns.values.len() + 1
             } else {
                 2 * columns.values.len() + 2
             };
-            let mut density = Density::new(&columns, &y, kind);
+            let mut density = Density::new(&columns, &y, &settings);
             for theta in thetas(n) {
                 density.value(&theta);
                 let gradient = density.gradient(&theta);
@@ -327,10 +349,30 @@ mod tests {
                     let difference =
                         (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
                     let error = (gradient[i] - difference).abs() / difference.abs().max(1.0);
-                    assert!(error < 1e-7, "{kind:?} {i}: {} {difference}", gradient[i]);
+                    assert!(error < 1e-7, "{settings:?} {i}: {} {difference}", gradient[i]);
                 }
             }
         }
+    }
+
+    /// The density is `l^2 exp(-6 l)`.
+    #[test]
+    fn the_gamma_prior_has_its_mode_at_a_third() {
+        let (columns, y) = sample(3, 18);
+        let settings = SmoothSettings { length_scales: LengthScalePrior::Gamma, ..SmoothSettings::default() };
+        let density = Density::new(&columns, &y, &settings);
+        let n = 2 * columns.values.len() + 2;
+        let cost = |length: f64| {
+            let mut theta = vec![-1.0; n];
+            theta[0] = length.ln();
+            density.prior(&theta, None)
+        };
+        let at_mode = cost(1.0 / 3.0);
+        for length in [0.3, 0.33, 0.34, 0.4] {
+            assert!(cost(length) > at_mode);
+        }
+        let expected = -(0.5f64.powi(2) * (-3.0f64).exp() / ((1.0f64 / 9.0) * (-2.0f64).exp())).ln();
+        assert!((cost(0.5) - at_mode - expected).abs() < 1e-12);
     }
 
     #[test]
@@ -347,10 +389,10 @@ mod tests {
 
     #[test]
     fn the_fit_is_a_stationary_point_or_at_a_bound_and_better_than_its_starts() {
-        for kind in KINDS {
-            let (columns, y) = sample(8, 40);
-            let fitted = fit(&columns, &y, kind, &Limits::default()).unwrap();
-            let mut density = Density::new(&columns, &y, kind);
+        for settings in all_settings() {
+            let (kind, (columns, y)) = (settings.kernel, sample(8, 40));
+            let fitted = fit(&columns, &y, &settings, &Limits::default()).unwrap();
+            let mut density = Density::new(&columns, &y, &settings);
             let d = columns.values.len();
             let mut theta: Vec<f64> = fitted.length_scales.iter().map(|l| l.ln()).collect();
             if kind == KernelKind::AdditiveAndJoint {

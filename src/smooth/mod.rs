@@ -88,4 +88,4 @@ pub use coordinates::Coordinates;
 pub use error::SmoothError;
 pub use kernel::KernelParameters;
 pub use process::{Posterior, SmoothProcess};
-pub use settings::{AcquisitionRule, KernelKind, PendingRule, SmoothSettings};
+pub use settings::{AcquisitionRule, KernelKind, LengthScalePrior, PendingRule, SmoothSettings};

@@ -95,7 +95,7 @@ impl SmoothProcess {
         let all = Columns::new(coordinates, x.rows());
         let rows = subset::for_parameters(y, settings.parameter_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
-        let parameters = fit::fit(&all.select(&rows), &targets, settings.kernel, limits)?;
+        let parameters = fit::fit(&all.select(&rows), &targets, settings, limits)?;
         let rows = subset::for_conditioning(&all, y, settings.condition_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
         Self::condition(coordinates.clone(), parameters, all.select(&rows), targets, None)

@@ -28,6 +28,17 @@ pub enum AcquisitionRule {
     LowerBound,
 }
 
+/// What is believed of a joint length scale before there are data, in units of the variable's range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LengthScalePrior {
+    /// Log-normal, its mode growing with the root of the number of variables (Hvarfner, Hellsten & Nardi 2024).
+    #[default]
+    Dimension,
+    /// Gamma with shape 3 and rate 6, whatever the number of variables: what BoTorch had as its default until 2024, and the paper's Matern processes with it.
+    Gamma,
+}
+
 /// What the process makes of experiments that are still running. The trees always believe their own predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,6 +66,8 @@ pub enum PendingRule {
 pub struct SmoothSettings {
     /// Which correlations the kernel has. Default: additive and joint.
     pub kernel: KernelKind,
+    /// What is believed of the joint length scales before there are data. Default: by the number of variables.
+    pub length_scales: LengthScalePrior,
     /// Most rows that decide the kernel's parameters, 2 to 1000: the better half of that number by target, and others at even steps in the
     /// order of the history. Default 120.
     pub parameter_rows: usize,
@@ -73,6 +86,7 @@ impl Default for SmoothSettings {
     fn default() -> Self {
         Self {
             kernel: KernelKind::default(),
+            length_scales: LengthScalePrior::default(),
             parameter_rows: 120,
             condition_rows: 1000,
             acquisition: AcquisitionRule::default(),
