@@ -320,6 +320,8 @@ fn with_another_value(preset: &str, name: &str) -> Problem {
         "'observed'",
         "'depth_wise'",
         "'optimal'",
+        "'gamma'",
+        "'liar_best'",
     ];
     let read = values.iter().filter_map(|value| {
         Problem::from_text(Path::new("p.toml"), &text(&format!("{name} = {value}"))).ok()

@@ -36,7 +36,7 @@ fn shards_merge_to_the_bytes_of_one_study() {
         assert_eq!((summary.complete, summary.planned), (12, 12));
     }
     let [whole, merged] = ["whole/report", "merged/report"].map(|name| files(&study.path(name)));
-    assert_eq!(whole.len(), 2 * 2 + 7 + 2);
+    assert_eq!(whole.len(), 2 * 2 + 9 + 2);
     assert!(whole == merged, "the reports differ");
 }
 
