@@ -345,7 +345,7 @@ pub(crate) struct RunArgs {
     /// The history.
     #[command(flatten)]
     pub(crate) history: HistoryArgs,
-    /// Number of evaluations that the model suggests; the first design and pending rows come besides.
+    /// Number of evaluations after what is missing of the first design; pending rows are measured first, and count.
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) iterations: usize,
     /// Shell command that gets a point as a JSON object on stdin and prints the objective as its last line.
