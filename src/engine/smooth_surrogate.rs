@@ -79,21 +79,20 @@ impl SmoothSurrogate {
         let fitted = &self.fitted;
         let lie = |value: f64| fitted.assume(pending, &vec![value; pending.len()]);
         let targets = fitted.measured_targets();
-        self.penalised = if rule == PendingRule::Penalised { pending.to_vec() } else { Vec::new() };
-        self.assuming = if pending.is_empty() || rule == PendingRule::Penalised {
-            None
-        } else {
-            Some(match rule {
-                PendingRule::LiarBest => lie(fitted.best())?,
-                PendingRule::LiarMean => lie(targets.iter().sum::<f64>() / targets.len() as f64)?,
-                PendingRule::LiarWorst => lie(targets.iter().copied().fold(f64::NEG_INFINITY, f64::max))?,
-                PendingRule::Draw => {
-                    let rows = targets.len() + pending.len();
-                    fitted.draw(pending, &mut stream(settings.seed, Purpose::Pending, rows))?
-                }
-                PendingRule::Believer | PendingRule::Penalised => fitted.believe(pending)?,
-            })
+        let assuming = match rule {
+            _ if pending.is_empty() => None,
+            PendingRule::Penalised => None,
+            PendingRule::Believer => Some(fitted.believe(pending)?),
+            PendingRule::LiarBest => Some(lie(fitted.best())?),
+            PendingRule::LiarMean => Some(lie(targets.iter().sum::<f64>() / targets.len() as f64)?),
+            PendingRule::LiarWorst => Some(lie(targets.iter().copied().fold(f64::NEG_INFINITY, f64::max))?),
+            PendingRule::Draw => {
+                let rows = targets.len() + pending.len();
+                Some(fitted.draw(pending, &mut stream(settings.seed, Purpose::Pending, rows))?)
+            }
         };
+        self.assuming = assuming;
+        self.penalised = if rule == PendingRule::Penalised { pending.to_vec() } else { Vec::new() };
         Ok(self)
     }
 

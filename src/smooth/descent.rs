@@ -152,8 +152,8 @@ impl Hessian {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{coordinates, table};
-    use super::{AcquisitionSurface, Hessian, Surface};
+    use super::super::testing::{assert_slopes_equal_finite_differences, coordinates, table};
+    use super::{AcquisitionSurface, Hessian};
     use crate::smooth::process::Evaluator;
     use crate::smooth::{Acquisition, SmoothProcess, SmoothSettings};
 
@@ -163,26 +163,7 @@ mod tests {
         let process = SmoothProcess::fit(&coordinates(), &x, &y, &SmoothSettings::default()).unwrap();
         for acquisition in [Acquisition::LogExpectedImprovement, Acquisition::LowerBound { kappa: 2.0 }] {
             let mut surface = AcquisitionSurface::new(Evaluator::new(&process), acquisition);
-            let (points, _) = table(22, 20);
-            for point in points.rows() {
-                let u = process.coordinates().of(point);
-                let mut slopes = [0.0; 4];
-                let value = surface.value_and_slopes(&u, &mut slopes);
-                assert_eq!(value, surface.value(&u));
-                for j in 0..3 {
-                    let mut moved = |by: f64| {
-                        let mut u = u.clone();
-                        u[j] += by;
-                        surface.value(&u)
-                    };
-                    let h = 1e-5;
-                    let difference =
-                        (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
-                    let error = (slopes[j] - difference).abs() / difference.abs().max(1.0);
-                    assert!(error < 1e-5, "{acquisition:?} {j}: {} {difference}", slopes[j]);
-                }
-                assert_eq!(slopes[3], 0.0);
-            }
+            assert_slopes_equal_finite_differences(&mut surface, &process, &acquisition);
         }
     }
 

@@ -152,7 +152,7 @@ fn largest_slope(process: &SmoothProcess) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{coordinates, table};
+    use super::super::testing::{assert_slopes_equal_finite_differences, coordinates, table};
     use super::{AcquisitionSurface, PenalisedSurface, Surface};
     use crate::smooth::process::Evaluator;
     use crate::smooth::{Acquisition, SmoothProcess, SmoothSettings};
@@ -180,24 +180,7 @@ mod tests {
         for acquisition in KINDS {
             let pending = vec![vec![0.3, 0.1, 2.0, 1.0], vec![1.7, 5.0, 0.0, 0.0]];
             let mut surface = penalised(&process, acquisition, pending);
-            for point in table(22, 20).0.rows() {
-                let u = process.coordinates().of(point);
-                let mut slopes = [0.0; 4];
-                assert_eq!(surface.value_and_slopes(&u, &mut slopes), surface.value(&u));
-                for j in 0..3 {
-                    let mut moved = |by: f64| {
-                        let mut u = u.clone();
-                        u[j] += by;
-                        surface.value(&u)
-                    };
-                    let h = 1e-5;
-                    let difference =
-                        (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
-                    let error = (slopes[j] - difference).abs() / difference.abs().max(1.0);
-                    assert!(error < 1e-5, "{acquisition:?} {j}: {} {difference}", slopes[j]);
-                }
-                assert_eq!(slopes[3], 0.0);
-            }
+            assert_slopes_equal_finite_differences(&mut surface, &process, &acquisition);
         }
     }
 

@@ -16,8 +16,7 @@ fn standardised_errors(case: &CaseData) -> impl Iterator<Item = f64> {
 fn row(problem: &str, method: &str, errors: &[f64]) -> [String; 6] {
     let within = |limit: f64| errors.iter().filter(|z| z.abs() <= limit).count() as f64 / errors.len() as f64;
     let sizes: Vec<f64> = errors.iter().map(|z| z.abs()).collect();
-    let shares = [within(1.0), within(2.0), quartiles(&sizes)[1]].map(cell);
-    let [one, two, median] = shares;
+    let [one, two, median] = [within(1.0), within(2.0), quartiles(&sizes)[1]].map(cell);
     [problem.to_owned(), method.to_owned(), errors.len().to_string(), one, two, median]
 }
 
