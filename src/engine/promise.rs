@@ -1,5 +1,7 @@
 //! The stop sign: what is proved of all feasible settings at once.
 
+use std::time::Duration;
+
 use leafgp_solver::search;
 
 use super::Optimizer;
@@ -16,6 +18,8 @@ use crate::problem::{Canonical, Goal, format_significant};
 
 /// Most nodes of the search behind a promise: its bound is a proof wherever it stops.
 const NODES: u64 = 500;
+/// Share of the time limit that it may take: a suggestion's limit is kept with the sign beside it.
+const SHARE: f64 = 0.05;
 /// Digits of a bound in sentences.
 const DIGITS: i32 = 6;
 
@@ -105,7 +109,7 @@ impl Optimizer {
     /// restricts suggestions, not this statement. `None` while the first design is not complete or there is too little data for trees with a split, and when the limits end the search before it has a bound.
     ///
     /// Costs a fit of the trees, within the time limit and unless a suggestion just made needed the same ones, and a search of a few hundred nodes, at most a second or a hundredth of the time limit if that
-    /// is more.
+    /// is more, and never more than a twentieth of it.
     ///
     /// # Errors
     /// What the trainer, the process and the solver refuse.
@@ -148,7 +152,8 @@ impl Optimizer {
         }
         let starts = best_points(surrogate.training());
         let mut options = search_options(problem, rows.len(), starts, context);
-        options.time_limit = Some(own_time(problem.settings()));
+        let share = Duration::from_secs_f64(SHARE * problem.settings().solver.time_limit);
+        options.time_limit = Some(own_time(problem.settings()).min(share));
         options.node_limit = Some(options.node_limit.map_or(NODES, |nodes| nodes.min(NODES)));
         let mut statement = everywhere(&surrogate);
         statement.agreement = None;

@@ -82,9 +82,9 @@ fn decompose(matrix: &Mat<f64>) -> Result<Eigen, GpError> {
     Ok(Eigen { values, vectors, rank })
 }
 
-/// Rows of the matrix by whose decomposition the speed of this machine is told, and how often it is tried: the fastest counts. The cube of a row of a large matrix costs about half as much,
-/// so that the estimate is rather too high.
-const PROBE_ROWS: usize = 256;
+/// Rows of the matrices by whose decomposition the speed of this machine is told, one after the other until one promises enough, and how often each is tried: the fastest counts. The cube of
+/// a row of a large matrix costs less than of a small one (from 256 rows to 512 a quarter, to 2,000 half), so that the estimate is rather too high.
+const PROBE_ROWS: [usize; 2] = [256, 512];
 const PROBES: usize = 3;
 /// Seconds for the cube of a row that no machine exceeds, by far: an estimate that needs no probe.
 const MOST_SECONDS: f64 = 1e-8;
@@ -92,8 +92,8 @@ const MOST_SECONDS: f64 = 1e-8;
 /// Estimates how long a decomposition takes.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// Seconds for the cube of a row, once they were measured.
-    seconds: Option<f64>,
+    /// Seconds for the cube of a row by each probe, once they were measured.
+    seconds: [Option<f64>; PROBE_ROWS.len()],
 }
 
 impl Pace {
@@ -104,12 +104,13 @@ impl Pace {
             let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
             Instant::now().checked_add(duration).is_some_and(|end| end <= deadline)
         };
-        ends_by(cube * MOST_SECONDS) || ends_by(cube * *self.seconds.get_or_insert_with(probed))
+        let mut probes = self.seconds.iter_mut().zip(PROBE_ROWS);
+        ends_by(cube * MOST_SECONDS)
+            || probes.any(|(seconds, rows)| ends_by(cube * *seconds.get_or_insert_with(|| probed(rows))))
     }
 }
 
-fn probed() -> f64 {
-    let n = PROBE_ROWS;
+fn probed(n: usize) -> f64 {
     // Any matrix without structure.
     let matrix = Mat::from_fn(n, n, |i, j| ((i * 31 + j * 17) % 101) as f64 + if i == j { 1e4 } else { 0.0 });
     let time = || {
@@ -161,9 +162,9 @@ mod tests {
         let soon = Instant::now() + Duration::from_secs(1_000);
         let mut pace = Pace::default();
         assert!(pace.is_done_by(1_000, soon));
-        assert_eq!(pace.seconds, None, "what certainly ends needs no probe");
+        assert_eq!(pace.seconds, [None; 2], "what certainly ends needs no probe");
         assert!(!pace.is_done_by(100_000_000, soon));
-        assert!(pace.seconds.is_some());
+        assert!(pace.seconds.iter().all(Option::is_some), "no probe is left out before it is given up");
         assert!(!pace.is_done_by(1, Instant::now() - Duration::from_secs(1)));
     }
 }

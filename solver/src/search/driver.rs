@@ -29,6 +29,9 @@ use ladder::Ladder;
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 50;
+/// Numbers in the items' vectors up to which a subtree has that many nodes. Larger nodes take longer, and a round must end before a time limit has much to wait for: subtrees have fewer
+/// then, by the square.
+const SUBTREE_NUMBERS: usize = 1 << 21;
 /// The same while there are too few subtrees to keep threads busy: the first nodes, which are the largest, must not all wait for one.
 const FIRST_NODES: u64 = 2;
 /// Memory of the nodes that wait as they were left; the others in the queue are built again.
@@ -132,6 +135,12 @@ fn run_within(
     search.start(&context, threads.as_ref());
     let reason = search.rounds(&context, threads.as_ref());
     Ok(search.report(reason))
+}
+
+/// Nodes of a subtree of a model with so many numbers in its items' vectors: from its size alone, since the search must not depend on the clock.
+fn subtree_nodes(numbers: usize) -> u64 {
+    let share = (SUBTREE_NUMBERS as f64 / numbers as f64).min(1.0);
+    FIRST_NODES.max((SUBTREE_NODES as f64 * share * share) as u64)
 }
 
 /// Each tree at its best leaf, the deviation at its largest: a bound before any search, so that even the shortest limit leaves one.
@@ -330,7 +339,7 @@ impl<'a> Search<'a> {
             let budget = match batch.len() {
                 1 => 1,
                 n if n < SUBTREES => FIRST_NODES,
-                _ => SUBTREE_NODES,
+                _ => subtree_nodes(context.model.factor.values.len()),
             };
             let run = |(k, node): (usize, OpenNode)| {
                 let mut worker = workers.lock().expect("no worker panics").pop().unwrap_or_default();
@@ -434,10 +443,17 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Search, run_within};
+    use super::{FIRST_NODES, SUBTREE_NODES, SUBTREE_NUMBERS, Search, run_within, subtree_nodes};
     use crate::search::model::Model;
     use crate::search::{Problem, SearchOptions, Status, StopReason};
     use crate::testing::{crossing_trees, wavy_objective};
+
+    #[test]
+    fn large_nodes_wait_for_fewer_others() {
+        let limit = SUBTREE_NUMBERS;
+        let nodes = [0, 1, limit, 2 * limit, 3 * limit, 1_000 * limit].map(subtree_nodes);
+        assert_eq!(nodes, [SUBTREE_NODES, SUBTREE_NODES, SUBTREE_NODES, 12, 5, FIRST_NODES]);
+    }
 
     /// A model for which there is no time leaves the start points and a bound that holds.
     #[test]

@@ -18,11 +18,13 @@ use crate::search::subtree::Context;
 const START: f64 = 0.125;
 /// What each rung leaves of the gap; the later ones are tried where the first would take too long.
 const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
-/// Share of the time left that a rung may be expected to take.
+/// Share of the time left that a rung may be expected to take, and after which it is given up for a lower one.
 const SHARE: f64 = 0.5;
 
 /// Rungs from which on the times are believed.
 const TRUSTED: usize = 3;
+/// How many times the last rung's time the whole proof may be estimated to take for that to be believed; a rung is cheap otherwise.
+const NEAR: f64 = 8.0;
 
 /// A value that was proved, and the time it took.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,8 @@ pub(super) struct Ladder {
     /// What the rungs found; the search learns of it at its end only.
     pub(super) found: Vec<Found>,
     rungs: Vec<Rung>,
+    /// The lowest value whose proof was given up.
+    given_up: f64,
     spent: Duration,
     /// By how much estimates of the whole proof are taken to be too low: the times grow faster than exponentially towards the optimum.
     correction: f64,
@@ -53,6 +57,7 @@ impl Default for Ladder {
             nodes: 0,
             found: Vec::new(),
             rungs: Vec::new(),
+            given_up: f64::INFINITY,
             spent: Duration::ZERO,
             correction: 2.0,
         }
@@ -60,15 +65,22 @@ impl Default for Ladder {
 }
 
 impl Ladder {
-    /// Seconds that a proof of the value may take: the times of the last two rungs, continued exponentially.
+    /// Seconds that a proof of the value may take: that of the last rung, continued exponentially at the fastest rate that two neighbouring rungs had.
+    /// Times grow faster and faster towards the optimum, but those of single rungs are uneven.
     fn estimate(&self, bound: f64, gap: f64) -> f64 {
         let [.., last] = &self.rungs[..] else { return 0.0 };
-        let rate = match &self.rungs[..] {
-            [.., before, last] => {
-                (last.seconds / before.seconds.max(1e-3)).max(1.2).ln() / (last.bound - before.bound)
+        let rate_of = |pair: &[Rung]| {
+            let [before, after] = pair else { return 0.0 };
+            // One that undecided cells ended proved less than it was meant to.
+            if after.bound <= before.bound {
+                return 0.0;
             }
+            (after.seconds / before.seconds.max(1e-3)).max(1.2).ln() / (after.bound - before.bound)
+        };
+        let rate = match self.rungs.windows(2).map(rate_of).reduce(f64::max) {
+            Some(rate) => rate,
             // Nothing is known yet: twice the time for each rung.
-            _ => std::f64::consts::LN_2 / ((1.0 - STEPS[0]) * gap),
+            None => std::f64::consts::LN_2 / ((1.0 - STEPS[0]) * gap),
         };
         last.seconds * (rate * (bound - last.bound)).exp()
     }
@@ -82,22 +94,23 @@ impl Ladder {
             while self.correction * whole < spent {
                 self.correction *= 2.0;
             }
-            if self.correction * whole - spent <= left {
+            let is_near = self.rungs.last().is_some_and(|last| whole <= NEAR * last.seconds);
+            if is_near && self.correction * whole - spent <= left {
                 return None;
             }
         }
         let rungs = STEPS.map(|step| goal - step * gap);
-        rungs.into_iter().find(|&rung| rung > proved && self.estimate(rung, gap) <= SHARE * left)
+        let is_open = |rung: f64| rung > proved && rung < self.given_up;
+        rungs.into_iter().find(|&rung| is_open(rung) && self.estimate(rung, gap) <= SHARE * left)
     }
 }
 
 impl Search<'_> {
     /// Proves values short of the optimum for as long as that promises more than the search itself. Returns true when that settled everything.
     pub(super) fn climb(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> bool {
-        let Some(limit) = self.options.time_limit.filter(|_| self.has_ladder && context.model.by_piece)
-        else {
-            return false;
-        };
+        // Who limits the nodes asks for the same answer on every machine; a sum of trees had its ladder before and keeps it.
+        let is_wanted = self.has_ladder && (context.model.by_piece || self.options.node_limit.is_none());
+        let Some(limit) = self.options.time_limit.filter(|_| is_wanted) else { return false };
         loop {
             let elapsed = self.started.elapsed();
             let left = limit.saturating_sub(elapsed).as_secs_f64();
@@ -126,14 +139,20 @@ impl Search<'_> {
                 context.model,
                 trivial_bound(self.problem.objective, self.problem.forest),
             ));
-            rung.rounds(&Context { options: &options, ..*context }, threads);
+            let patience = begun.checked_add(Duration::from_secs_f64(SHARE * left));
+            let deadline = [context.deadline, patience].into_iter().flatten().min();
+            rung.rounds(&Context { options: &options, deadline, ..*context }, threads);
             let bound = rung.best_bound();
             self.ladder.nodes += rung.nodes;
             self.ladder.bound = self.ladder.bound.max(bound);
             self.ladder.spent += begun.elapsed();
-            self.ladder.rungs.push(Rung { bound, seconds: begun.elapsed().as_secs_f64() });
             self.ladder.found.clone_from(&rung.pool.found);
             self.announce();
+            if bound < cutoff && !rung.queue.is_empty() && patience.is_some_and(|end| Instant::now() >= end) {
+                self.ladder.given_up = cutoff.min(self.ladder.given_up);
+                continue;
+            }
+            self.ladder.rungs.push(Rung { bound, seconds: begun.elapsed().as_secs_f64() });
             // A better point was found, and nothing is below that.
             if rung.queue.is_empty() && bound < cutoff {
                 return rung.undecided.bound >= bound;
@@ -164,7 +183,7 @@ mod tests {
         let mut ladder = Ladder::default();
         // Nothing is known: the first rung takes three tenths of the gap.
         assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), Some(-7.0));
-        ladder.rungs.push(Rung { bound: -8.0, seconds: 0.5 });
+        ladder.rungs.push(Rung { bound: -9.0, seconds: 0.5 });
         ladder.rungs.push(Rung { bound: -7.0, seconds: 1.0 });
         ladder.rungs.push(Rung { bound: -5.0, seconds: 2.0 });
         // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, taken twice, of which 4 are spent.
@@ -176,17 +195,68 @@ mod tests {
         // The search has taken longer than estimated: the estimate doubles.
         assert_eq!(ladder.next(-5.0, 0.0, 23.0, 22.0), Some(-3.5));
         assert_eq!(ladder.next(-5.0, 0.0, 23.0, 23.0), None);
+        // Half a second at -8 is twice the rate: 2 * 2^5 = 64 seconds, which is too far from what was measured to be believed, however much is left.
+        ladder.rungs[0].bound = -8.0;
+        ladder.correction = 1.0;
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 1_000.0), Some(-3.5));
+        ladder.rungs.push(Rung { bound: -2.0, seconds: 16.0 });
+        assert_eq!(ladder.next(-2.0, 0.0, 4.0, 1_000.0), None);
+    }
+
+    #[test]
+    fn after_a_rung_that_was_given_up_only_lower_ones_are_tried() {
+        let mut ladder = Ladder { given_up: -7.0, ..Ladder::default() };
+        assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), Some(-8.0));
+        ladder.given_up = -8.5;
+        assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), Some(-9.0));
+        ladder.given_up = -9.0;
+        assert_eq!(ladder.next(-10.0, 0.0, 1.0, 50.0), None);
+    }
+
+    /// Undecided cells may end a rung below the one before.
+    #[test]
+    fn a_rung_that_proved_nothing_new_has_no_rate() {
+        let mut ladder = Ladder::default();
+        ladder.rungs.push(Rung { bound: -5.0, seconds: 1.0 });
+        ladder.rungs.push(Rung { bound: -5.0, seconds: 3.0 });
+        assert_eq!(ladder.next(-5.0, 0.0, 1.0, 50.0), Some(-3.5));
+    }
+
+    /// With a limit of nodes the same nodes are searched on every machine, however fast.
+    #[test]
+    fn a_limit_of_nodes_leaves_no_ladder_to_a_deviation() {
+        let mut climbed = [0, 0];
+        for seed in 0..100 {
+            let small = Small::random(seed);
+            let problem = small.problem();
+            let Some(model) = Model::new(&problem).filter(|model| !model.by_piece) else { continue };
+            for (climbed, node_limit) in climbed.iter_mut().zip([None, Some(1_000)]) {
+                let time_limit = Some(Duration::from_secs(4_000));
+                let options = SearchOptions { gap: 0.0, time_limit, node_limit, ..SearchOptions::default() };
+                let neighbours = Neighbours::new(&model);
+                let context =
+                    Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
+                let mut search = Search::new(&problem, &options, usize::MAX);
+                search.has_ladder = true;
+                search.started = Instant::now().checked_sub(Duration::from_secs(1_000)).unwrap();
+                search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+                search.start(&context, None);
+                search.climb(&context, None);
+                *climbed += search.ladder.rungs.len();
+            }
+        }
+        assert!(climbed[0] > 20 && climbed[1] == 0, "{climbed:?} rungs");
     }
 
     #[test]
     fn rungs_prove_bounds_of_every_point_and_leave_the_search_its_answer() {
-        let (mut climbed, mut between) = (0, 0);
+        let (mut climbed, mut between, mut curved) = (0, 0, 0);
         for seed in 0..400 {
             let small = Small::random(seed);
             let problem = small.problem();
             let Some(model) = Model::new(&problem) else { continue };
             let points = allowed_points(&model);
-            if !model.by_piece || points.is_empty() {
+            if points.is_empty() {
                 continue;
             }
             let optimum = best_in(&model, &points, &model.cells.full());
@@ -212,6 +282,7 @@ mod tests {
             assert!(proved <= optimum + 1e-12, "seed {seed}: {proved} above {optimum}");
             assert!(!settled || proved >= optimum - 1e-9, "seed {seed}: {proved} below {optimum}");
             climbed += search.ladder.rungs.len();
+            curved += if model.by_piece { 0 } else { search.ladder.rungs.len() };
             between += usize::from(proved > f64::NEG_INFINITY && proved < optimum - 1e-6);
             if settled {
                 search.clear();
@@ -223,5 +294,6 @@ mod tests {
             assert!(report.best_bound <= optimum + 1e-12);
         }
         assert!(climbed > 100 && between > 20, "{climbed} rungs, {between} bounds short of the optimum");
+        assert!(curved > 50, "{curved} rungs with a deviation that is maximised");
     }
 }
