@@ -82,8 +82,9 @@ fn decompose(matrix: &Mat<f64>) -> Result<Eigen, GpError> {
     Ok(Eigen { values, vectors, rank })
 }
 
-/// Rows of the matrices by whose decomposition the speed of this machine is told, one after the other until one promises enough, and how often each is tried: the fastest counts. The cube of
-/// a row of a large matrix costs less than of a small one (from 256 rows to 512 a quarter, to 2,000 half), so that the estimate is rather too high.
+/// Rows of the matrices by whose decomposition the speed of this machine is told, one after the other until one promises enough, and how often each is tried. The cube of a row of a large
+/// matrix costs less than of a small one (from 256 rows to 512 a quarter, to 2,000 half), so that the estimate is rather too high. Of the short ones the fastest counts, which nothing
+/// interrupted; the long ones tell what share of the machine is ours, and count together.
 const PROBE_ROWS: [usize; 2] = [256, 512];
 const PROBES: usize = 3;
 /// Seconds for the cube of a row that no machine exceeds, by far: an estimate that needs no probe.
@@ -92,7 +93,7 @@ const MOST_SECONDS: f64 = 1e-8;
 /// Estimates how long a decomposition takes.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// Seconds for the cube of a row by each probe, once they were measured.
+    /// Seconds for the cube of a row by the short and the long probe, once they were measured.
     seconds: [Option<f64>; PROBE_ROWS.len()],
 }
 
@@ -104,21 +105,24 @@ impl Pace {
             let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
             Instant::now().checked_add(duration).is_some_and(|end| end <= deadline)
         };
-        let mut probes = self.seconds.iter_mut().zip(PROBE_ROWS);
+        let [short, long] = &mut self.seconds;
+        let fastest = |times: [f64; PROBES]| times.into_iter().fold(f64::INFINITY, f64::min);
+        let mean = |times: [f64; PROBES]| times.into_iter().sum::<f64>() / PROBES as f64;
         ends_by(cube * MOST_SECONDS)
-            || probes.any(|(seconds, rows)| ends_by(cube * *seconds.get_or_insert_with(|| probed(rows))))
+            || ends_by(cube * *short.get_or_insert_with(|| fastest(probed(PROBE_ROWS[0]))))
+            || ends_by(cube * *long.get_or_insert_with(|| mean(probed(PROBE_ROWS[1]))))
     }
 }
 
-fn probed(n: usize) -> f64 {
+/// Seconds for the cube of a row of `n` by each of a few decompositions.
+fn probed(n: usize) -> [f64; PROBES] {
     // Any matrix without structure.
     let matrix = Mat::from_fn(n, n, |i, j| ((i * 31 + j * 17) % 101) as f64 + if i == j { 1e4 } else { 0.0 });
-    let time = || {
+    [(); PROBES].map(|()| {
         let started = Instant::now();
         let _ = decompose(&matrix);
-        started.elapsed().as_secs_f64()
-    };
-    (0..PROBES).map(|_| time()).fold(f64::INFINITY, f64::min) / (n as f64).powi(3)
+        started.elapsed().as_secs_f64() / (n as f64).powi(3)
+    })
 }
 
 #[cfg(test)]
