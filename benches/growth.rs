@@ -83,7 +83,12 @@ fn suggest(rows: usize, variables: usize, seed: u64, seconds: f64, function: &st
     }
     let (started, cpu_started) = (Instant::now(), cpu_seconds());
     let context = Context::default();
-    let suggestion = optimizer.ask_with(&context).expect("a suggestion");
+    let suggestion = match optimizer.ask_with(&context) {
+        Ok(suggestion) => suggestion,
+        Err(error) => {
+            return println!("{function} {rows} x {variables}, seed {seed}: no suggestion: {error}");
+        }
+    };
     let promise = optimizer.promise(&context).expect("a statement");
     let (wall, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - cpu_started);
     let proof = suggestion.proof.expect("the paper's preset proves");
