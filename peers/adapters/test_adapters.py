@@ -30,6 +30,7 @@ ADAPTERS = [
     "botorch_gp.py --acquisition ucb --restarts 4",
     "botorch_gp.py --acquisition ei --restarts 4",
     "botorch_log_ei.py --restarts 3",
+    "hebo_peer.py",
 ]
 # Those that promise feasible points where they take constraints.
 ALWAYS_FEASIBLE = ["botorch_log_ei.py"]
