@@ -449,7 +449,7 @@ def by_leafgp(instance, limit, command):
             for name, b in zip(instance.names, instance.box):
                 kind = f'"categorical", levels = {json.dumps([str(c) for c in b])}' if isinstance(b, list) else f'"continuous", bounds = [{b[0]!r}, {b[1]!r}]'
                 file.write(f"{json.dumps(name)} = {{ type = {kind} }}\n")
-        limits = ["--time-limit", str(limit), "--gap", "1e-4", "--threads", "1"]
+        limits = ["--time-limit", str(limit), "--gap", "1e-5", "--threads", "1"]
         clock = Clock()
         ran = subprocess.run([command, "optimize", model, "--problem", problem, *limits, "--format", "json", "-q"], capture_output=True, text=True)
         seconds = clock.read()

@@ -9,6 +9,15 @@ pub struct Violation {
     pub amount: f64,
 }
 
+/// A violated constraint at a point and how to leave it, see [`Constraints::linearised`](crate::Constraints::linearised).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linearised {
+    /// What is violated, and by how much.
+    pub violation: Violation,
+    /// Slopes of the amount by variable, `[n]`, zero for categories: one side's at a bend, not finite where there is none. `None` where the constraint is undefined or logical.
+    pub slopes: Option<Vec<f64>>,
+}
+
 /// Whether a box holds a feasible point.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! A compiled set of known constraints: what it holds, and what can be said about a point.
 
-use crate::answer::Violation;
+use crate::answer::{Linearised, Violation};
 use crate::domain::Domain;
 use crate::expr::{ConditionId, Evaluation, Program, Settings, Verdict};
 use crate::model::Model;
@@ -103,18 +103,52 @@ impl Constraints {
         self.violations_with(x, Settings::MEASURE)
     }
 
+    /// [`Constraints::amounts`] with their slopes, of one evaluation and one pass back for each violated constraint.
+    ///
+    /// ```
+    /// # use leafgp_constraints::{ConstraintsBuilder, Domain, Variable};
+    /// # let number = |name: &str| Variable {
+    /// #     name: name.into(),
+    /// #     domain: Domain::Continuous { lower: 0.0, upper: 10.0 },
+    /// #     level_names: Vec::new(),
+    /// # };
+    /// let mut builder = ConstraintsBuilder::new(vec![number("width"), number("height")])?;
+    /// builder.constrain("small", "width * height <= 20")?;
+    /// let all = builder.build().linearised(&[3.0, 8.0]);
+    /// assert_eq!((all[0].violation.amount, all[0].slopes.as_deref()), (4.0, Some([8.0, 3.0].as_slice())));
+    /// # Ok::<(), leafgp_constraints::ExprError>(())
+    /// ```
+    pub fn linearised(&self, x: &[f64]) -> Vec<Linearised> {
+        let evaluation = self.evaluated(x, Settings::MEASURE);
+        let mut adjoints = Vec::new();
+        let violations = self.violations_of(&evaluation, Settings::MEASURE);
+        let linearise = |violation: Violation| {
+            let mut slopes = vec![0.0; x.len()];
+            let root = self.roots[violation.constraint];
+            let is_known = violation.amount.is_finite()
+                && evaluation.gradient(&self.program, root, Settings::MEASURE, &mut adjoints, &mut slopes);
+            Linearised { violation, slopes: is_known.then_some(slopes) }
+        };
+        violations.map(linearise).collect()
+    }
+
     fn violations_with(&self, x: &[f64], settings: Settings) -> Vec<Violation> {
+        self.violations_of(&self.evaluated(x, settings), settings).collect()
+    }
+
+    fn evaluated(&self, x: &[f64], settings: Settings) -> Evaluation {
         let mut evaluation = Evaluation::default();
         evaluation.run(&self.program, x, settings);
-        let verdicts =
-            self.roots.iter().map(|&root| evaluation.verdict(&self.program, root, false, settings));
-        verdicts
-            .enumerate()
-            .filter_map(|(constraint, verdict)| match verdict {
+        evaluation
+    }
+
+    fn violations_of(&self, evaluation: &Evaluation, settings: Settings) -> impl Iterator<Item = Violation> {
+        self.roots.iter().enumerate().filter_map(move |(constraint, &root)| {
+            match evaluation.verdict(&self.program, root, false, settings) {
                 Verdict::Holds => None,
                 Verdict::Fails(amount) => Some(Violation { constraint, amount }),
-            })
-            .collect()
+            }
+        })
     }
 
     /// True when the point lies in the domains and violates nothing.
@@ -151,6 +185,9 @@ impl Constraints {
     /// Writes the inactive value into each inactive variable of a point. A variable whose condition reads another inactive variable
     /// follows it.
     pub fn deactivate(&self, x: &mut [f64]) {
+        if self.hierarchy.is_empty() {
+            return;
+        }
         let mut evaluation = Evaluation::default();
         let given = x.to_vec();
         // Each pass settles at least one more level of the hierarchy; a cyclic one must end too. A pass starts from the given values, so

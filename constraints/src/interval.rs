@@ -1,8 +1,8 @@
 //! Closed intervals with outward rounding: the result of an operation holds every real result, and every f64 result too.
 //!
 //! Sums are rounded outward only when they are inexact (error-free transformation); products and quotients by one float, library
-//! functions by four (their errors are below one). Ends that are zero stay zero, also where a result underflowed: see
-//! [`Interval::underflown`] for the inverse operations to which that matters.
+//! functions by four (their errors are below one). Inverse operations hold, besides, every operand whose result rounds to zero: see
+//! [`Interval::underflown`].
 
 /// A closed interval `[lo, hi]` of the extended reals; empty when `lo > hi`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,9 +12,6 @@ pub(crate) struct Interval {
     /// Largest element.
     pub(crate) hi: f64,
 }
-
-/// Magnitudes up to this count as zero where a result is zero: what underflows to it need not be zero itself.
-pub(crate) const NEGLIGIBLE: f64 = 1e-100;
 
 /// Relative widening for inverse operations, see [`Interval::loosened`].
 const LOOSE: f64 = 4.0 * f64::EPSILON;
@@ -89,7 +86,7 @@ pub(crate) fn ceil(x: f64) -> f64 {
     if whole_below_2_53(x) { x } else { x.ceil() }
 }
 
-/// Four floats down. Zero stays zero: products that underflow to it are not distinguished from it.
+/// Four floats down. Zero stays zero.
 #[inline]
 pub(crate) fn down4(x: f64) -> f64 {
     if x == 0.0 { x } else { x - x.abs() * LOOSE - f64::MIN_POSITIVE }
@@ -149,8 +146,11 @@ impl Interval {
         if self.is_empty() { 0.0 } else { self.hi - self.lo }
     }
 
-    /// A finite element near the middle; 0 for the whole line.
+    /// A finite element near the middle; 0 for the whole line, and where nothing but 0 and what underflows is in it.
     pub(crate) fn middle(self) -> f64 {
+        if self.contains(0.0) && self.magnitude() < 1e-100 {
+            return 0.0;
+        }
         match (self.lo.is_finite(), self.hi.is_finite()) {
             (true, true) => (0.5 * self.lo + 0.5 * self.hi).clamp(self.lo, self.hi),
             (true, false) => self.lo,
@@ -192,22 +192,16 @@ impl Interval {
         if self.is_empty() { self } else { Self { lo: down4(self.lo), hi: up4(self.hi) } }
     }
 
-    /// Widened at ends that count as zero: holds all that does.
+    /// Widened by the smallest float at ends that are zero or almost: holds every real number that rounds into `self`.
     #[inline]
     #[must_use]
     pub(crate) fn underflown(self) -> Self {
         if self.is_empty() {
             return self;
         }
-        let lo = if self.lo.abs() < NEGLIGIBLE { -NEGLIGIBLE } else { self.lo };
-        Self { lo, hi: if self.hi.abs() < NEGLIGIBLE { NEGLIGIBLE } else { self.hi } }
-    }
-
-    /// With room above zero for what underflows to it: the power of -800 is zero.
-    #[inline]
-    #[must_use]
-    pub(crate) fn with_underflow(self) -> Self {
-        if self.hi >= 0.0 { Self { lo: self.lo, hi: self.hi.max(NEGLIGIBLE) } } else { self }
+        let is_tiny = |x: f64| x.abs() <= f64::MIN_POSITIVE;
+        let lo = if is_tiny(self.lo) { self.lo.next_down() } else { self.lo };
+        Self { lo, hi: if is_tiny(self.hi) { self.hi.next_up() } else { self.hi } }
     }
 
     /// The smallest magnitude of an element, 0 when empty.

@@ -33,7 +33,7 @@ pub mod statement;
 mod tolerance;
 mod variable;
 
-pub use answer::{Decision, Projection, Violation};
+pub use answer::{Decision, Linearised, Projection, Violation};
 pub use builder::ConstraintsBuilder;
 pub use constraints::Constraints;
 pub use domain::{Domain, DomainError, Grid};

@@ -533,32 +533,52 @@ fn results_that_underflow_to_zero_lose_no_point() {
         "0.5 ^ (2000 * x) <= 0",
         "1e-300 ^ x * 1e-300 ^ x == 0",
         "(1e200 * x + 1e200) ^ (-2) <= 0",
+        "(1e-300 * x) ^ 2 <= 0",
+        "0 == (1e-300 * x) ^ 2",
+        "1e-320 * x * 1e-10 <= 0",
+        "1e-200 / (1e200 * x + 1e200) <= 0",
+        "1e-30 * ((1e-300 * x) * (1e-300 * x) - 1e-310 * x) >= 0",
+        "1e300 * (1e-300 * x) ^ 2 - x <= 0",
+        "(x * 1e-320) * 1e-300 == 0 and 1e300 * x >= 1e-20",
+        "x * x * 1e-30 <= 0 and x * 1e300 >= 1",
+        "(0.5 * x) ^ 2 <= 0 and x * 1e300 >= 1",
+        "0.4 * x <= 0 and x * 1e300 * 1e200 >= 0",
+        "1000 ^ (-50 * x - 60) <= 0",
+        "(1000 + x) ^ (-110) == 0",
+        "sqrt((1e-300 * x) ^ 2) == 0",
+        "abs(1e-200 * x) * abs(1e-200 * x) <= 0",
     ];
-    let variable = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
     for text in texts {
-        let variables = vec![
-            variable("x", continuous(0.0, 10.0)),
-            variable("n", Domain::Integer { lower: -3.0, upper: 7.0 }),
-        ];
-        let mut builder = ConstraintsBuilder::new(variables).unwrap();
-        builder.constrain("c", text).unwrap();
-        let set = builder.build();
-        let mut region = Region::full(set.domains());
-        let is_possible = set.contract(&mut region);
-        let mut n_feasible = 0;
-        for x in [0.0, 1e-320, 1e-150, 1e-10, 5e-4, 0.5, 1.0, 7.3, 10.0] {
-            for n in [-3.0, 0.0, 7.0] {
-                if set.is_feasible(&[x, n], Tolerance::Produce) {
-                    n_feasible += usize::from(x > 0.0);
-                    assert!(
-                        is_possible && region.contains(&[x, n]),
-                        "{text}: {x:e}, {n} is lost in {region:?}"
-                    );
-                }
+        for lowest in [0.0, 1e-320, 1e-150, 1e-10, 0.1] {
+            no_point_is_lost(text, lowest);
+        }
+    }
+}
+
+/// Contraction and decision over `x` in [`lowest`, 10] and a whole number keep every point that is judged feasible.
+fn no_point_is_lost(text: &str, lowest: f64) {
+    let variable = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let variables = vec![
+        variable("x", continuous(lowest, 10.0)),
+        variable("n", Domain::Integer { lower: -3.0, upper: 7.0 }),
+    ];
+    let mut builder = ConstraintsBuilder::new(variables).unwrap();
+    builder.constrain("c", text).unwrap();
+    let set = builder.build();
+    let mut region = Region::full(set.domains());
+    let is_possible = set.contract(&mut region);
+    let mut is_feasible = false;
+    for x in [0.0, 5e-324, 1e-320, 1e-300, 1e-163, 1e-150, 1e-10, 5e-4, 0.1, 0.5, 1.0, 7.3, 10.0] {
+        for n in [-3.0, 0.0, 7.0] {
+            if x >= lowest && set.is_feasible(&[x, n], Tolerance::Produce) {
+                is_feasible = true;
+                let is_kept = is_possible && region.contains(&[x, n]);
+                assert!(is_kept, "{text}: {x:e}, {n} is lost in {region:?}");
             }
         }
-        assert!(n_feasible > 0, "{text}");
-        let limits = Limits { nodes: 200, ..Limits::default() };
-        assert!(set.decide(&Region::full(set.domains()), limits) != Decision::Infeasible, "{text}");
     }
+    let limits = Limits { nodes: 200, ..Limits::default() };
+    let decision = set.decide(&Region::full(set.domains()), limits);
+    assert!(!is_feasible || decision != Decision::Infeasible, "{text} from {lowest:e}");
+    assert!(is_feasible || lowest > 0.0, "{text}: nothing was asked");
 }

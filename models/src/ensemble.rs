@@ -20,6 +20,13 @@ pub(crate) enum Arithmetic {
     SingleThenBase,
 }
 
+impl Arithmetic {
+    /// Whether the base is the first summand: then there is nothing to divide.
+    pub(crate) fn begins_with_base(self) -> bool {
+        matches!(self, Self::DoubleFromBase | Self::SingleFromBase)
+    }
+}
+
 /// A sum of trees and what stands around it: `link(base + sum of weight * leaf / divisor)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
@@ -164,11 +171,14 @@ impl Ensemble {
     /// How far [`raw`](Self::raw) can be from the sum in exact arithmetic, whatever the point.
     pub fn rounding(&self) -> f64 {
         let size = self.trees.iter().map(Tree::largest_share).sum::<f64>() / self.divisor + self.base.abs();
-        let unit = match self.arithmetic {
-            Arithmetic::Double | Arithmetic::DoubleFromBase => 0.5 * f64::EPSILON,
-            _ => 0.5 * f64::from(f32::EPSILON),
+        let (unit, smallest) = match self.arithmetic {
+            Arithmetic::Double | Arithmetic::DoubleFromBase => (0.5 * f64::EPSILON, f64::from_bits(1)),
+            _ => (0.5 * f64::from(f32::EPSILON), f64::from(f32::from_bits(1))),
         };
-        // One rounding for each product, sum and division, each of at most the whole size; some more for growth of the size itself.
-        2.0 * (self.trees.len() + 3) as f64 * unit * size
+        // One rounding for each product, sum and division, each of at most the whole size; some more for growth of the size itself. Where products, and leaves
+        // before them, underflow, the error is not relative.
+        let n = (self.trees.len() + 3) as f64;
+        let lost = n + self.trees.iter().map(|tree| tree.weight().abs()).sum::<f64>();
+        2.0 * n * unit * size + 2.0 * lost * smallest
     }
 }

@@ -13,6 +13,8 @@ use crate::tree::{Node, Rule, Tree, Unreached};
 
 /// The version of the format that is written and read.
 const VERSION: u32 = 1;
+/// The most trees that are averaged.
+const MAX_DIVISOR: f64 = 1e9;
 /// Most codes of a category: no library's sets reach it, and a set takes a bit for each code.
 pub(crate) const MOST_CODES: usize = 1 << 24;
 
@@ -251,8 +253,9 @@ pub(crate) fn decode(written: Written, options: &ReadOptions) -> Result<Ensemble
         let problem = format!("are {}; expected at most {MAX_FEATURES}", written.features.len());
         return refuse("features", problem);
     }
-    if !(written.divisor >= 1.0 && written.divisor.is_finite()) {
-        return refuse("divisor", format!("is {}; expected a number from 1", written.divisor));
+    if !((1.0..=MAX_DIVISOR).contains(&written.divisor) && written.divisor.fract() == 0.0) {
+        let problem = format!("is {}; expected a whole number from 1 to {MAX_DIVISOR}", written.divisor);
+        return refuse("divisor", problem);
     }
     let link = match written.link {
         WrittenLink::Identity => Link::Identity,
@@ -272,6 +275,10 @@ pub(crate) fn decode(written: Written, options: &ReadOptions) -> Result<Ensemble
         WrittenArithmetic::SingleFromBase => Arithmetic::SingleFromBase,
         WrittenArithmetic::SingleThenBase => Arithmetic::SingleThenBase,
     };
+    if written.divisor != 1.0 && arithmetic.begins_with_base() {
+        let problem = format!("is {}; expected 1 for a sum that begins with the base", written.divisor);
+        return refuse("divisor", problem);
+    }
     let n_features = written.features.len();
     let feature = |feature: WrittenFeature| {
         let kind = match feature.category {

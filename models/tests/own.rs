@@ -78,10 +78,13 @@ fn infinite_thresholds_labels_and_ranges_are_kept() {
 #[test]
 fn each_damage_of_our_own_file_is_named() {
     let good: Value = serde_json::from_slice(&arrays().write()).unwrap();
-    let cases: [(&str, Value, &str); 13] = [
+    let cases: [(&str, Value, &str); 16] = [
         ("/version", json!(2), "version: is 2; expected 1"),
         ("/divisor", json!(0), "divisor: is 0"),
         ("/divisor", json!(-3.0), "divisor: is -3"),
+        ("/divisor", json!(1.5), "divisor: is 1.5; expected a whole number"),
+        ("/divisor", json!(1e39), "expected a whole number from 1 to 1000000000"),
+        ("/arithmetic", json!("double_from_base"), "expected 1 for a sum that begins with the base"),
         ("/link", json!({ "logistic": 0 }), "link: has the scale 0"),
         ("/link", json!("cubic"), "unknown variant `cubic`"),
         ("/arithmetic", json!("exact"), "unknown variant `exact`"),

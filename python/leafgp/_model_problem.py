@@ -8,9 +8,9 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 from . import _leafgp
 from ._ensemble import Ensemble, is_truth
 from ._errors import InfeasibleError, Interrupted, ModelError, ProblemError, RequestError
-from ._problem import Problem, constraints_of, goal_of, tables_of, with_settings
+from ._problem import Problem, Stated, goal_of, tables_of
 from ._tables import record
-from ._variables import Variable, variable_of
+from ._variables import Variable
 
 
 class ModelsOptimum(NamedTuple):
@@ -50,7 +50,7 @@ class Reached(NamedTuple):
         return self.distance
 
 
-class ModelProblem:
+class ModelProblem(Stated):
     """The best input of several trained models, under constraints on all of them, with proof: a problem file with
     ``[models]``.
 
@@ -126,11 +126,7 @@ class ModelProblem:
     def to_toml(self) -> str:
         """The problem file, as the command ``leafgp optimize`` reads it; what was read from a file is as it stood there.
         :meth:`save` writes the files of the models that it names."""
-        return self._core.to_toml()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sections of the problem file."""
-        return self._core.to_dict()
+        return super().to_toml()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the problem file, and beside it the files of the models: a model that came as an object in a format of
@@ -152,22 +148,13 @@ class ModelProblem:
 
     def with_settings(self, **settings: Any) -> ModelProblem:
         """The same problem with some settings changed; a table such as ``solver`` is merged."""
-        document = with_settings({"name": self.name, **self.to_dict()}, settings)
-        return self._of(_leafgp.ModelProblem._from_document(document, self._core._models()), self._given, self._home)
-
-    @property
-    def name(self) -> str:
-        return self._core.name
+        core = _leafgp.ModelProblem._from_document(self._changed(settings), self._core._models())
+        return self._of(core, self._given, self._home)
 
     @property
     def models(self) -> dict[str, Ensemble]:
         """The models by name."""
         return {name: Ensemble(core) for name, core in self._core._models()}
-
-    @property
-    def objective(self) -> str:
-        """The objective's name."""
-        return self._core.objective
 
     @property
     def expression(self) -> str:
@@ -178,31 +165,6 @@ class ModelProblem:
     def goal(self) -> str:
         """``"minimize"`` or ``"maximize"``."""
         return self._core.goal
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """The variables by name."""
-        return {name: variable_of(table) for name, table in self.to_dict()["variables"].items()}
-
-    @property
-    def names(self) -> list[str]:
-        """The variables' names."""
-        return self._core.names
-
-    @property
-    def constraints(self) -> dict[str, str]:
-        """The constraints by name."""
-        return constraints_of(self.to_dict())
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """All settings, defaults filled in."""
-        return self._core.settings
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is legal but probably not meant."""
-        return self._core.warnings
 
     def optimize(self, *, fixed: Mapping[str, Any] | None = None) -> ModelsOptimum:
         """The feasible input with the best objective, with proof: the answer of ``leafgp optimize FILE.toml``.

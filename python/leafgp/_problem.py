@@ -11,7 +11,65 @@ from ._tables import float_array, is_array, record, records
 from ._variables import Variable, variable_of
 
 
-class Problem:
+class Stated:
+    """What a problem file says, whatever it is about."""
+
+    _core: _leafgp.Problem | _leafgp.ModelProblem
+
+    def to_toml(self) -> str:
+        """The problem file, as the command ``leafgp`` reads it; what was read from a file is as it stood there."""
+        return self._core.to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sections of the problem file."""
+        return self._core.to_dict()
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def objective(self) -> str:
+        """The objective's name."""
+        return self._core.objective
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The variables by name, in the order of arrays' columns."""
+        return {name: variable_of(table) for name, table in self.to_dict()["variables"].items()}
+
+    @property
+    def names(self) -> list[str]:
+        """The variables' names, in the order of arrays' columns."""
+        return self._core.names
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """The constraints by name."""
+        constraints = self.to_dict().get("constraints", {})
+        return constraints if isinstance(constraints, dict) else {text.strip(): text for text in constraints}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings, defaults filled in."""
+        return self._core.settings
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is legal but probably not meant."""
+        return self._core.warnings
+
+    def _changed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The sections with some settings changed; tables are merged."""
+        document = {"name": self.name, **self.to_dict()}
+        merged = dict(document.get("settings", {}))
+        for key, value in settings.items():
+            is_table = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+            merged[key] = {**merged[key], **value} if is_table else value
+        return {**document, "settings": merged}
+
+
+class Problem(Stated):
     """Variables, objective, known constraints and settings: what a problem file says.
 
     ``variables``: names and :class:`Continuous`, :class:`Integer`, :class:`Discrete`, :class:`Categorical` or
@@ -68,14 +126,6 @@ class Problem:
         """The problem of a problem file's sections; the opposite of :meth:`to_dict`."""
         return cls._of(_leafgp.Problem._from_document(dict(document)))
 
-    def to_toml(self) -> str:
-        """The problem file, as the command ``leafgp`` reads it; what was read from a file is as it stood there."""
-        return self._core.to_toml()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sections of the problem file."""
-        return self._core.to_dict()
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the problem file."""
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -83,46 +133,12 @@ class Problem:
 
     def with_settings(self, **settings: Any) -> Problem:
         """The same problem with some settings changed; a table such as ``solver`` is merged."""
-        return self.from_dict(with_settings({"name": self.name, **self.to_dict()}, settings))
-
-    @property
-    def name(self) -> str:
-        return self._core.name
-
-    @property
-    def objective(self) -> str:
-        """The name of what is measured."""
-        return self._core.objective
+        return self.from_dict(self._changed(settings))
 
     @property
     def goal(self) -> str | float:
         """``"minimize"``, ``"maximize"`` or the target."""
         return self._core.goal
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """The variables by name, in the order of arrays' columns."""
-        return {name: variable_of(table) for name, table in self.to_dict()["variables"].items()}
-
-    @property
-    def names(self) -> list[str]:
-        """The variables' names, in the order of arrays' columns."""
-        return self._core.names
-
-    @property
-    def constraints(self) -> dict[str, str]:
-        """The constraints by name."""
-        return constraints_of(self.to_dict())
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """All settings, defaults filled in."""
-        return self._core.settings
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is legal but probably not meant."""
-        return self._core.warnings
 
     def violations(self, point: Mapping[str, Any]) -> dict[str, float | None]:
         """What keeps a point from being feasible: names of variables and constraints, with the amount where there is one."""
@@ -170,21 +186,6 @@ def goal_of(goal: Any) -> Any:
     """The goal as the problem file has it: a number is a target."""
     is_target = isinstance(goal, (int, float)) and not isinstance(goal, bool)
     return {"target": goal} if is_target else goal
-
-
-def with_settings(document: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A problem file's sections with some settings changed; tables are merged."""
-    merged = dict(document.get("settings", {}))
-    for key, value in settings.items():
-        is_table = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = {**merged[key], **value} if is_table else value
-    return {**document, "settings": merged}
-
-
-def constraints_of(document: Mapping[str, Any]) -> dict[str, str]:
-    """The constraints by name."""
-    constraints = document.get("constraints", {})
-    return constraints if isinstance(constraints, dict) else {text.strip(): text for text in constraints}
 
 
 def _table(name: str, variable: Any) -> dict[str, Any]:

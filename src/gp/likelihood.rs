@@ -21,25 +21,29 @@ pub struct Hyperparameters {
 /// Smallest noise variance, as a share of the signal variance: the deviation at the data is right to some nine digits there, and to none at 1e-30.
 pub(super) const LEAST_NOISE: f64 = 1e-12;
 
+/// Variances whose reciprocals, too, the solver takes, and whose sums and products keep their digits.
+const VARIANCES: std::ops::RangeInclusive<f64> = 1e-90..=1e90;
+
 impl Hyperparameters {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// [`GpError::Setting`]: a variance that is not a finite number above 0, a noise variance below 1e-12 of the signal variance (f64 cannot tell the deviation
+    /// [`GpError::Setting`]: a variance that is not a number from 1e-90 to 1e90, a noise variance below 1e-12 of the signal variance (f64 cannot tell the deviation
     /// from 0 there), or a mean that is not finite.
     pub fn validate(&self) -> Result<(), GpError> {
+        let variance = |value: &f64| VARIANCES.contains(value);
         let fields = [
-            ("signal_variance", self.signal_variance, self.signal_variance > 0.0, "a finite number above 0"),
-            ("noise_variance", self.noise_variance, self.noise_variance > 0.0, "a finite number above 0"),
-            ("mean", self.mean, true, "a finite number"),
+            ("signal_variance", self.signal_variance, variance(&self.signal_variance), "from 1e-90 to 1e90"),
+            ("noise_variance", self.noise_variance, variance(&self.noise_variance), "from 1e-90 to 1e90"),
+            ("mean", self.mean, self.mean.is_finite(), "a finite number"),
         ];
         for (name, value, in_range, expected) in fields {
-            if !(in_range && value.is_finite()) {
-                return Err(GpError::Setting { name, value: value.to_string(), expected });
+            if !in_range {
+                return Err(GpError::Setting { name, value: format!("{value:?}"), expected });
             }
         }
         if self.noise_variance < LEAST_NOISE * self.signal_variance {
-            let (name, value) = ("noise_variance", self.noise_variance.to_string());
+            let (name, value) = ("noise_variance", format!("{:?}", self.noise_variance));
             return Err(GpError::Setting { name, value, expected: "at least 1e-12 of signal_variance" });
         }
         Ok(())
@@ -195,6 +199,8 @@ mod tests {
         good.validate().unwrap();
         for (bad, field) in [
             (Hyperparameters { signal_variance: 0.0, ..good }, "signal_variance"),
+            (Hyperparameters { signal_variance: 5e-324, ..good }, "signal_variance"),
+            (Hyperparameters { noise_variance: 1e91, ..good }, "noise_variance"),
             (Hyperparameters { noise_variance: f64::NAN, ..good }, "noise_variance"),
             (Hyperparameters { noise_variance: f64::INFINITY, ..good }, "noise_variance"),
             (Hyperparameters { mean: f64::NAN, ..good }, "mean"),

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `name` | text |
 //! | `kappa` | weight of the deviation, a number `>= 0` |
-//! | `signal_variance`, `noise_variance` | hyperparameters, numbers above 0 |
+//! | `signal_variance`, `noise_variance` | hyperparameters, numbers from 1e-90 to 1e90 |
 //! | `variables` | list of `{type, ...}`, see below |
 //! | `trees` | list of trees; a tree is a list of nodes, node 0 the root: `{feature, threshold, left, right}` (`<=` goes left), `{feature, categories, left, right}` (listed levels go left) or `{leaf, value}` |
 //! | `X`, `y` | training points `[n_rows, n_variables]` (a category stands as its level index) and standardised targets `[n_rows]` |

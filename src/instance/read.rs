@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::{ActiveIf, Definition, Instance, InstanceError, NamedExpression};
 use crate::Table;
-use crate::gp::{Hyperparameters, VarianceKind};
+use crate::gp::{GpError, Hyperparameters, VarianceKind};
 
 /// Largest number of levels of a category: a set of levels takes a bit for each.
 const MAX_LEVELS: usize = 1 << 16;
@@ -210,14 +210,15 @@ fn list<'a, T>(root: &At<'a>, key: &'a str, read: impl Fn(&At<'a>) -> Result<T>)
 }
 
 fn hyperparameters<'a>(root: &At<'a>) -> Result<Hyperparameters> {
-    let noise = root.get("noise_variance")?;
+    let (signal, noise) = (root.get("signal_variance")?, root.get("noise_variance")?);
     let hyperparameters = Hyperparameters {
-        signal_variance: positive(&root.get("signal_variance")?)?,
+        signal_variance: positive(&signal)?,
         noise_variance: positive(&noise)?,
         mean: root.optional("mean").map_or(Ok(0.0), |at| at.number())?,
     };
     match hyperparameters.validate() {
         Ok(()) => Ok(hyperparameters),
+        Err(error @ GpError::Setting { name: "signal_variance", .. }) => signal.fail(error.to_string()),
         Err(error) => noise.fail(error.to_string()),
     }
 }

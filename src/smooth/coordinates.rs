@@ -69,6 +69,15 @@ impl Axis {
         }
     }
 
+    /// How much the value grows for a step of the coordinate, at a value of the domain.
+    pub(super) fn stretch(&self, x: f64) -> f64 {
+        match self.kind {
+            AxisKind::Category => 1.0,
+            AxisKind::Number { lower, upper, log: true } => x * (upper.ln() - lower.ln()),
+            AxisKind::Number { lower, upper, log: false } => upper - lower,
+        }
+    }
+
     pub(super) fn is_log(&self) -> bool {
         matches!(self.kind, AxisKind::Number { log: true, .. })
     }

@@ -1,21 +1,18 @@
 //! From any point to a feasible one near it, by repeated projection onto the linearised constraints.
 //!
-//! Only amounts of violated constraints are known, so a constraint is met when it is violated first: its slopes are taken by differences, and the row that
-//! follows stays for the rest of the repair. Each step is the point nearest to the *target* (not to the last point) that satisfies all rows so far: on linear
+//! A constraint is met when it is violated first, and the row of its slopes there stays for the rest of the repair, or until it is violated again. Each step is the point nearest to the *target* (not to the last point) that satisfies all rows so far: on linear
 //! constraints that is the exact projection, vertices included, and a gradient step followed by a repair is a step of projected gradients.
 
-use leafgp_solver::constraints::Violation;
 use leafgp_solver::constraints::qp::{Qp, Status};
+use leafgp_solver::constraints::{Linearised, Violation};
 
 use super::space::{Choice, Space};
 
 const ITERATIONS: usize = 12;
-/// Step of the differences, in coordinates.
-const DIFFERENCE: f64 = 1e-7;
+/// How far inside the cube, in coordinates, slopes are taken where there are none at its edge.
+const INSIDE: f64 = 1e-7;
 /// No coordinate moves further in one step.
 const LONGEST: f64 = 0.5;
-/// A violation that shrank to this share keeps the slopes it was treated with.
-const CHORD: f64 = 0.1;
 /// Nearer than this a row aims inside, against rounding; further away at the edge itself.
 const NEAR: f64 = 1e-12;
 
@@ -33,9 +30,6 @@ struct Row {
     constraint: usize,
     slopes: Vec<f64>,
     right: f64,
-    /// The amount of the violation it was made for, and its slope along `slopes`.
-    amount: f64,
-    length: f64,
 }
 
 /// On how many sides a constraint is violated. An equality has two, and a projection must stay on it.
@@ -107,9 +101,6 @@ impl<'s, 'a> Repair<'s, 'a> {
         self.bound(&here, goal, &free);
         let to = self.project(goal, metric, 0)?;
         self.place(&mut x, &to, &free);
-        if self.space.is_feasible(&x) {
-            return Some(x);
-        }
         self.run(x, goal, metric, &free)
     }
 
@@ -128,11 +119,15 @@ impl<'s, 'a> Repair<'s, 'a> {
         self.space.constraints.deactivate(x);
     }
 
+    /// Judges in f64 on the way, though some points that it refuses are feasible in decimals: they cost more than another step, which aims inside.
     fn run(&mut self, mut x: Vec<f64>, goal: &[f64], metric: Metric<'_>, free: &[bool]) -> Option<Vec<f64>> {
-        for iteration in 0..ITERATIONS {
+        for iteration in 0..=ITERATIONS {
+            let violated = self.space.constraints.linearised(&x);
+            if violated.is_empty() {
+                return self.space.is_feasible(&x).then_some(x);
+            }
             let here = self.values(&x);
-            let violations = self.space.constraints.amounts(&x);
-            let old = self.linearise(&x, &here, &violations, free, iteration)?;
+            let old = self.linearise(&x, &here, violated, free, iteration)?;
             self.bound(&here, goal, free);
             let mut to = self.project(goal, metric, 0);
             if to.is_none() {
@@ -143,9 +138,6 @@ impl<'s, 'a> Repair<'s, 'a> {
             }
             let to = to?;
             self.place(&mut x, &to, free);
-            if self.space.is_feasible(&x) {
-                return Some(x);
-            }
             if !self.space.region.contains(&x) {
                 return None;
             }
@@ -181,58 +173,50 @@ impl<'s, 'a> Repair<'s, 'a> {
         &mut self,
         x: &[f64],
         here: &[f64],
-        violations: &[Violation],
+        violated: Vec<Linearised>,
         free: &[bool],
         iteration: usize,
     ) -> Option<usize> {
-        if !violations.iter().any(|v| v.amount.is_finite()) {
+        let n_rows = violated.iter().filter(|v| v.slopes.is_some()).count();
+        if n_rows == 0 {
             return None;
         }
-        let finite = violations.iter().filter(|v| v.amount.is_finite());
-        let (mut known, mut unknown) = (Vec::new(), Vec::new());
-        for violation in finite {
-            let k = self.rows.iter().position(|row| row.constraint == violation.constraint);
-            match k.map(|k| self.rows.remove(k)) {
-                // The old slopes served well: differences are the dearer part. An equality may have been crossed.
-                Some(row) if violation.amount <= CHORD * row.amount && !self.is_equality(row.constraint) => {
-                    known.push((violation, row.slopes, row.length));
-                }
-                old => unknown.push((violation, old)),
+        let mut inside = None;
+        for Linearised { violation, slopes } in violated {
+            let Some(mut by_value) = slopes else { continue };
+            let c = violation.constraint;
+            if by_value.iter().any(|s| !s.is_finite()) {
+                let inside =
+                    inside.get_or_insert_with(|| self.space.constraints.linearised(&self.inside(x, here)));
+                by_value = inside.iter().find(|v| v.violation.constraint == c)?.slopes.clone()?;
             }
-        }
-        let measured: Vec<&Violation> = unknown.iter().map(|(violation, _)| *violation).collect();
-        let slopes = self.slopes(x, here, &measured, free);
-        for ((violation, old), mut slopes) in unknown.into_iter().zip(slopes) {
+            let mut slopes = self.slopes(x, &by_value, free);
             let length = slopes.iter().map(|s| s * s).sum::<f64>().sqrt();
             if !(length > 0.0 && length.is_finite()) {
                 return None;
             }
             slopes.iter_mut().for_each(|s| *s /= length);
-            if let Some(old) = old {
+            if let Some(k) = self.rows.iter().position(|row| row.constraint == c) {
+                let old = self.rows.remove(k);
                 let cosine: f64 = old.slopes.iter().zip(&slopes).map(|(a, b)| a * b).sum();
                 if cosine < -0.5 {
-                    self.sides[violation.constraint] = Sides::Both;
+                    // An equality, crossed.
+                    self.sides[c] = Sides::Both;
                 }
             }
-            known.push((violation, slopes, length));
-        }
-        let old = self.rows.len();
-        for (violation, slopes, length) in known {
             let distance = violation.amount / length;
-            let c = violation.constraint;
             let at: f64 = slopes.iter().zip(here).map(|(s, u)| s * u).sum();
             if self.sides[c] == Sides::Unknown {
-                self.sides[c] = self.look_beyond(x, here, violation, &slopes, distance);
+                self.sides[c] = self.look_beyond(x, here, &violation, &slopes, distance);
             }
-            let inside = if self.is_equality(c) || distance > NEAR {
+            let margin = if self.is_equality(c) || distance > NEAR {
                 0.0
             } else {
                 4.0 * distance + 1e-16 * 10f64.powi(iteration as i32)
             };
-            let right = at - distance - inside;
-            self.rows.push(Row { constraint: c, right, amount: violation.amount, length, slopes });
+            self.rows.push(Row { constraint: c, right: at - distance - margin, slopes });
         }
-        Some(old)
+        Some(self.rows.len() - n_rows)
     }
 
     /// Whether a constraint is violated again on the other side of its edge, a little or as far away as here.
@@ -269,44 +253,24 @@ impl<'s, 'a> Repair<'s, 'a> {
         Sides::Unknown
     }
 
-    /// Slopes of the amounts, one vector over the reals a violation.
-    fn slopes(&self, x: &[f64], here: &[f64], violations: &[&Violation], free: &[bool]) -> Vec<Vec<f64>> {
-        let mut slopes = vec![vec![0.0; self.reals.len()]; violations.len()];
-        if violations.is_empty() {
-            return slopes;
-        }
-        let mut moved = x.to_vec();
+    /// Slopes by coordinate, over the reals, of slopes by value.
+    fn slopes(&self, x: &[f64], by_value: &[f64], free: &[bool]) -> Vec<f64> {
         let axes = self.space.coordinates.axes();
-        for (r, &j) in self.reals.iter().enumerate() {
-            if !free[r] {
-                continue;
-            }
-            let axis = &axes[j];
-            let v = axis.variable;
-            let mut pending: Vec<usize> = (0..violations.len()).collect();
-            // An amount is cut off at 0 and bent at an equality: where it is small, only the side on which it grows (most) tells the slope.
-            let mut most = vec![f64::NEG_INFINITY; violations.len()];
-            for by in [DIFFERENCE, -DIFFERENCE] {
-                let u = here[r] + by;
-                if pending.is_empty() || !(0.0..=1.0).contains(&u) {
-                    continue;
-                }
-                moved[v] = axis.value(u);
-                let step = axis.coordinate(moved[v]) - here[r];
-                let there = self.space.constraints.amounts(&moved);
-                pending.retain(|&c| {
-                    let found = there.iter().find(|w| w.constraint == violations[c].constraint);
-                    let change = found.map_or(0.0, |w| w.amount) - violations[c].amount;
-                    if change.is_finite() && step != 0.0 && change > most[c] {
-                        most[c] = change;
-                        slopes[c][r] = change / step;
-                    }
-                    change.is_nan() || change.abs() > 0.5 * violations[c].amount
-                });
-            }
-            moved[v] = x[v];
+        let slope = |(&j, &is_free): (&usize, &bool)| {
+            let v = axes[j].variable;
+            if is_free && by_value[v] != 0.0 { by_value[v] * axes[j].stretch(x[v]) } else { 0.0 }
+        };
+        self.reals.iter().zip(free).map(slope).collect()
+    }
+
+    /// A point beside `x` that lies on no edge of the cube.
+    fn inside(&self, x: &[f64], here: &[f64]) -> Vec<f64> {
+        let axes = self.space.coordinates.axes();
+        let mut moved = x.to_vec();
+        for (&j, u) in self.reals.iter().zip(here) {
+            moved[axes[j].variable] = axes[j].value(u.clamp(INSIDE, 1.0 - INSIDE));
         }
-        slopes
+        moved
     }
 
     /// The point of the box nearest to `goal` that satisfies the rows from `first` on.

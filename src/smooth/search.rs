@@ -22,7 +22,7 @@ const APART: f64 = 0.03;
 const PROJECTIONS: usize = 20;
 const PROJECTIONS_IN_CELL: usize = 12;
 const PROJECTION_NODES: usize = 200;
-const PROJECTION_GAP: f64 = 1e-2;
+const PROJECTION_GAP: f64 = 0.1;
 
 /// Where to search. Points are in variable order, inactive variables at their inactive value.
 #[derive(Clone, Debug)]

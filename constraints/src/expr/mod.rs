@@ -41,6 +41,7 @@ mod parser;
 mod program;
 mod settings;
 mod size;
+mod slopes;
 mod values;
 mod whole_numbers;
 

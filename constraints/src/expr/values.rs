@@ -82,7 +82,7 @@ impl Evaluation {
     }
 
     /// The alternative that an `if` takes.
-    fn taken(&self, program: &Program, number: &Number) -> Option<NumberId> {
+    pub(super) fn taken(&self, program: &Program, number: &Number) -> Option<NumberId> {
         let Number::If(condition, yes, no) = *number else { return None };
         let decided = self.decided(program, condition, self.settings?)?;
         Some(if decided { yes } else { no })

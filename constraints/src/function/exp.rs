@@ -34,7 +34,7 @@ impl Univariate for Exp {
     }
 
     fn inverse(&self, _x: Interval, _y: Interval, real: Interval) -> Interval {
-        real.with_underflow().ln().loosened()
+        real.underflown().ln().loosened()
     }
 
     fn estimator(&self, x: Interval, y: Interval, at: f64, below: bool) -> Option<Line> {

@@ -46,7 +46,7 @@ impl Univariate for Exponential {
         if self.0 == 1.0 {
             return Interval::ENTIRE;
         }
-        (real.with_underflow().ln() / Interval::point(self.0.ln())).loosened()
+        (real.underflown().ln() / Interval::point(self.0.ln())).loosened()
     }
 
     fn estimator(&self, x: Interval, y: Interval, at: f64, below: bool) -> Option<Line> {

@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::univariate::{Line, Univariate};
-use crate::interval::{Interval, NEGLIGIBLE, down4, up4};
+use crate::interval::{Interval, down4, up4};
 
 /// `x ^ exponent` wherever it is defined: any `x` for whole exponents (not 0 for negative ones), `x >= 0` otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,9 +173,9 @@ fn roots(x: Interval, z: Interval, exponent: f64) -> Interval {
     if z.is_empty() {
         return Interval::EMPTY;
     }
+    // Powers of what is neither small nor huge may round to zero: 0.0005^100, 1000^-110.
+    let z = z.underflown();
     if exponent < 0.0 {
-        // Huge numbers have powers that are zero.
-        let z = -(-z.with_underflow()).with_underflow();
         let inverse = Interval::point(1.0).quotient_parts(z);
         let first = roots(x, inverse.0.loosened(), -exponent);
         return first.hull(roots(x, inverse.1.loosened(), -exponent));
@@ -205,10 +205,7 @@ fn roots(x: Interval, z: Interval, exponent: f64) -> Interval {
             Interval::EMPTY
         } else {
             let lo = if z.lo <= 0.0 { 0.0 } else { floor(z.lo) };
-            let hi = ceil(z.hi);
-            // Powers of what is not small may be zero: 0.0005^100.
-            let underflown = if z.hi < f64::MIN_POSITIVE { ceil(f64::MIN_POSITIVE) } else { 0.0 };
-            Interval::new(lo, if underflown > NEGLIGIBLE { underflown } else { hi })
+            Interval::new(lo, ceil(z.hi))
         }
     };
     if exponent.fract() != 0.0 {

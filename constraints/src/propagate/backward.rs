@@ -125,10 +125,9 @@ impl Propagator {
             Operation::Quotient(a, b) => {
                 let divisor = self.without_zero(model, b);
                 self.tighten(model, b, divisor)?;
-                // A quotient by a huge divisor may be zero though the dividend is not.
-                let is_huge = value(self, b).magnitude() > 1.0 / TINY;
-                let to = if is_huge { z.underflown() } else { z } * value(self, b);
-                self.tighten(model, a, to)?;
+                // A quotient by more than one may round to zero though the dividend is not zero.
+                let z = if value(self, b).magnitude() > 1.0 { z.underflown() } else { z };
+                self.tighten(model, a, z * value(self, b))?;
                 let to = value(self, b).intersect_quotient(value(self, a), z);
                 self.tighten(model, b, to)
             }
@@ -208,7 +207,7 @@ impl Propagator {
             let mut own = self.own[i];
             if term.coefficient != 0.0 {
                 let mut left = target - (before + self.suffix[i]);
-                if term.coefficient.abs() < TINY {
+                if term.coefficient.abs() < 1.0 {
                     left = left.underflown();
                 }
                 if !own.is_subset(left) {
@@ -224,13 +223,9 @@ impl Propagator {
     }
 }
 
-/// Factors below this, or divisors above its reciprocal, make zeros out of numbers that are none.
-const TINY: f64 = 1e-40;
-
-/// What a product may be for all that is known: zero, too, may stand for more when the factor is tiny.
+/// What a product may be for all that is known: by a factor below one it may round to zero and not be zero.
 fn product_by(z: Interval, factor: Interval) -> Interval {
-    let least = factor.least_magnitude();
-    if least > 0.0 && least < TINY { z.underflown() } else { z }
+    if factor.least_magnitude() < 1.0 { z.underflown() } else { z }
 }
 
 /// True for operations that are undefined somewhere, round, or choose: they restrict their operands whatever their own value.

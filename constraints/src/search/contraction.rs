@@ -84,7 +84,7 @@ impl Search<'_> {
             if let Range::Interval { lower, upper } = region.0[v] {
                 continuous &= lower == upper || !self.domains[v].is_discrete();
                 if !self.near {
-                    x[v] = self.domains[v].nearest(0.5 * lower + 0.5 * upper, lower, upper)?;
+                    x[v] = self.domains[v].nearest(Interval::new(lower, upper).middle(), lower, upper)?;
                 }
             }
         }
