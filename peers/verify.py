@@ -240,7 +240,7 @@ def safe(function, *at):
         return math.nan
 def power(x, p):
     if p == 2.0: return x * x
-    if x == 0.0 and p < 0.0: return math.nan
+    if x == 0.0 and p < 0.0 or x < 0.0 and p % 1.0 != 0.0: return math.nan
     value = safe(math.pow, x, p)
     return -value if value == INF and x < 0.0 and p % 2.0 == 1.0 else value
 def divide(a, b):

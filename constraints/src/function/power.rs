@@ -20,7 +20,8 @@ impl Univariate for Power {
     fn value(&self, x: f64) -> f64 {
         if self.0 == 2.0 {
             x * x
-        } else if x == 0.0 && self.0 < 0.0 {
+        } else if (x == 0.0 && self.0 < 0.0) || (x < 0.0 && self.0.fract() != 0.0) {
+            // The library has a root of minus infinity, to which a sum overflowed.
             f64::NAN
         } else {
             x.powf(self.0)
@@ -230,6 +231,8 @@ mod tests {
         assert!(Power(-1.0).value(0.0).is_nan());
         assert!(Power(0.5).value(-2.0).is_nan());
         assert_eq!(Power(3.0).value(-2.0), -8.0);
+        assert!(Power(0.5).value(f64::NEG_INFINITY).is_nan());
+        assert_eq!(Power(3.0).value(f64::NEG_INFINITY), f64::NEG_INFINITY);
         assert_eq!(Power(0.5).value(0.0), 0.0);
     }
 

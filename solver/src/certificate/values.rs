@@ -194,11 +194,11 @@ impl Values {
     }
 }
 
-/// `x ^ exponent` as it is evaluated: a square is a product, and zero has no negative power.
+/// `x ^ exponent` as it is evaluated: a square is a product, zero has no negative power, and what is negative no fractional one.
 pub(super) fn power(x: f64, exponent: f64) -> f64 {
     if exponent == 2.0 {
         x * x
-    } else if x == 0.0 && exponent < 0.0 {
+    } else if (x == 0.0 && exponent < 0.0) || (x < 0.0 && exponent.fract() != 0.0) {
         f64::NAN
     } else {
         x.powf(exponent)
