@@ -30,7 +30,7 @@ class Affine:
         return Affine(self.constant * factor, {name: c * factor for name, c in self.terms.items()})
 
 
-def _parse(text):
+def parse(text):
     """The tree of an expression and the names that stand for quoted ones."""
     quoted = {}
 
@@ -102,7 +102,7 @@ def linear_constraints(variables, define, constraints):
         try:
             if constraint["expr"] is None:
                 raise NotLinear("it has no text")
-            node, quoted = _parse(constraint["expr"])
+            node, quoted = parse(constraint["expr"])
             if not isinstance(node, ast.Compare):
                 raise NotLinear("no comparison")
             sides = [_affine(side, names, quoted) for side in (node.left, *node.comparators)]
@@ -121,5 +121,5 @@ def linear_constraints(variables, define, constraints):
 
 
 def _with(text, names):
-    node, quoted = _parse(text)
+    node, quoted = parse(text)
     return node, names, quoted

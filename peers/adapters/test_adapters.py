@@ -29,8 +29,12 @@ ADAPTERS = [
     "smac3.py",
     "botorch_gp.py --acquisition ucb --restarts 4",
     "botorch_gp.py --acquisition ei --restarts 4",
+    "botorch_log_ei.py --restarts 3",
+    "hebo_peer.py",
 ]
-PROBLEMS = ["continuous", "mixed", "linear"]
+# Those that promise feasible points where they take constraints.
+ALWAYS_FEASIBLE = ["botorch_log_ei.py"]
+PROBLEMS = ["continuous", "mixed", "linear", "curved"]
 
 
 def continuous():
@@ -94,6 +98,28 @@ def linear():
     }, lambda p: (
         (p["a"] - 1) ** 2 - p["b"],
         [max(p["a"] + p["b"] - 1.5, 0.0), max(-0.1 - (0.5 * p["a"] - p["b"] / 4), 0.0)],
+    )
+
+
+def curved():
+    """Two constraints that are not linear, over reals and a whole number."""
+    return {
+        "name": "curved",
+        "objective": "objective",
+        "goal": "minimize",
+        "variables": [
+            {"name": "a", "type": "continuous", "bounds": [0.0, 2.0]},
+            {"name": "b", "type": "continuous", "bounds": [0.0, 2.0]},
+            {"name": "n", "type": "integer", "bounds": [1, 4]},
+        ],
+        "define": [{"name": "area", "expr": "a*b"}],
+        "constraints": [
+            {"name": "circle", "expr": "a^2 + b^2 <= 2"},
+            {"name": "enough", "expr": "area*n >= 0.5"},
+        ],
+    }, lambda p: (
+        p["n"] + (p["a"] - 1) ** 2 - p["b"],
+        [max(p["a"] ** 2 + p["b"] ** 2 - 2, 0.0), max(0.5 - p["a"] * p["b"] * p["n"], 0.0)],
     )
 
 
@@ -217,10 +243,10 @@ class Study:
             self.process.stderr.close()
 
 
-def refuses_constraints(command):
+def refuses_constraints(command, make):
     """Whether an adapter says that it needs a penalty."""
     try:
-        Study(command, linear, 1, None, 1).stop()
+        Study(command, make, 1, None, 1).stop()
     except AssertionError as error:
         assert "penalty" in str(error), error
         return True
@@ -230,8 +256,9 @@ def refuses_constraints(command):
 def test(name, iterations, problems):
     path = FOLDER / name.split()[0]
     command = [sys.executable, *shlex.split(name)] if path.is_file() else shlex.split(name)
-    refuses = refuses_constraints(command)
-    cases = [(continuous, None), (mixed, None), (linear, 10.0)] + ([] if refuses else [(linear, None)])
+    refused = [make for make in (linear, curved) if refuses_constraints(command, make)]
+    cases = [(continuous, None), (mixed, None), (linear, 10.0)]
+    cases += [(make, None) for make in (linear, curved) if make not in refused]
     for make, penalty in cases:
         if make.__name__ not in problems:
             continue
@@ -264,11 +291,13 @@ def test(name, iterations, problems):
         feasible = [r["value"] for r in results if r["feasible"] and r["value"] is not None]
         best = (max if study.problem["goal"] == "maximize" else min)(feasible)
         kept = sum(r["feasible"] for _, r in steps)
+        promised = name.split()[0] in ALWAYS_FEASIBLE and penalty is None
+        assert kept == iterations or not promised, f"{iterations - kept} infeasible points in {make.__name__}"
         mode = "exact" if penalty is None else f"penalty {penalty:g}"
         label = f"{study.problem['name']}, {mode}"
         print(f"ok  {name:46} {label:22} best {best:9.4f}  feasible {kept}/{iterations}  {seconds:6.1f} s", flush=True)
-    if refuses:
-        print(f"ok  {name:46} refuses constraints = exact", flush=True)
+    for make in refused:
+        print(f"ok  {name:46} refuses {make.__name__}, exact", flush=True)
 
 
 if __name__ == "__main__":

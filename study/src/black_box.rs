@@ -2,7 +2,7 @@
 
 use leafgp_solver::constraints::{Constraints, Tolerance};
 
-use super::spec::{ConstraintHandling, LookUp, Source, StudyProblem};
+use super::spec::{ConstraintHandling, Infeasible, LookUp, Source, StudyProblem};
 use crate::command::Command;
 use crate::functions::FunctionEvaluator;
 use leafgp::engine::{Context, Evaluate, Evaluation};
@@ -36,9 +36,12 @@ impl<'a> BlackBox<'a> {
         Self { problem, handling, context }
     }
 
-    /// The value at a point, whatever the constraints say.
+    /// The value at a point; whatever the constraints say, unless infeasible points are not measured.
     pub(super) fn evaluate(&self, point: &[f64]) -> Evaluation {
         let problem = &self.problem.problem;
+        if self.skips(point) {
+            return Evaluation::Failed("not measured: the point is infeasible".to_owned());
+        }
         match &self.problem.source {
             Source::Function(function) => FunctionEvaluator(function).evaluate(problem, point),
             Source::Command { command, timeout } => {
@@ -49,8 +52,14 @@ impl<'a> BlackBox<'a> {
         }
     }
 
-    /// Judges a value, measured or `None` for a failed evaluation.
-    pub(super) fn judge(&self, point: &[f64], value: Option<f64>) -> Judged {
+    /// True where a constraint of the problem saves the measurement.
+    fn skips(&self, point: &[f64]) -> bool {
+        self.problem.infeasible == Infeasible::Skip
+            && !self.problem.problem.constraints().is_feasible(point, Tolerance::Judge)
+    }
+
+    /// Judges a value, measured or `None` for a failed evaluation. `worst` is the worst value of the run before it: what a penalty is added to where nothing is measured.
+    pub(super) fn judge(&self, point: &[f64], value: Option<f64>, worst: Option<f64>) -> Judged {
         let (constraints, objective) = (self.problem.problem.constraints(), self.problem.problem.objective());
         let violations = violations(constraints, point);
         // An empty sum is -0 in Rust.
@@ -59,6 +68,7 @@ impl<'a> BlackBox<'a> {
             ConstraintHandling::Exact => value,
             // Worse is larger where we minimise and smaller where we maximise.
             ConstraintHandling::Penalty { lambda } => {
+                let value = if self.skips(point) { worst } else { value };
                 value.map(|value| value + objective.goal.sign() * lambda * violation)
             }
         };
@@ -125,7 +135,7 @@ pub(super) fn without_constraints(problem: &Problem) -> Result<Problem, ProblemE
 mod tests {
     use super::{BlackBox, without_constraints};
     use crate::functions;
-    use crate::spec::{ConstraintHandling, LookUp, Source, StudyProblem};
+    use crate::spec::{ConstraintHandling, Infeasible, LookUp, Source, StudyProblem};
     use leafgp::engine::{Context, Evaluation};
     use leafgp::problem::{Goal, Problem, Variable};
 
@@ -140,7 +150,8 @@ mod tests {
             .build()
             .unwrap();
         let table = LookUp { points: vec![vec![7.0, 1.0]], values: vec![2.0] };
-        StudyProblem { name: "p".into(), problem, source: Source::Table(table), initial: 1, iterations: 1 }
+        let (source, infeasible) = (Source::Table(table), Infeasible::Measure);
+        StudyProblem { name: "p".into(), problem, source, infeasible, initial: 1, iterations: 1 }
     }
 
     #[test]
@@ -149,12 +160,35 @@ mod tests {
         for (goal, told) in [(Goal::Minimize, 2.0 + 10.0 * 14.0), (Goal::Maximize, 2.0 - 10.0 * 14.0)] {
             let problem = study_problem(goal);
             let handling = ConstraintHandling::Penalty { lambda: 10.0 };
-            let judged = BlackBox::new(&problem, handling, &context).judge(&[7.0, 1.0], Some(2.0));
+            let judged = BlackBox::new(&problem, handling, &context).judge(&[7.0, 1.0], Some(2.0), None);
             // x <= 4 by 3, x == 5 by 2, the category counts 1: 9 + 4 + 1.
             assert_eq!((judged.violations.clone(), judged.violation), (vec![3.0, 2.0, 1.0], 14.0));
             assert_eq!((judged.value, judged.told, judged.feasible), (Some(2.0), Some(told), false));
             let exact = BlackBox::new(&problem, ConstraintHandling::Exact, &context);
-            assert_eq!(exact.judge(&[7.0, 1.0], Some(2.0)).told, Some(2.0));
+            assert_eq!(exact.judge(&[7.0, 1.0], Some(2.0), None).told, Some(2.0));
+        }
+    }
+
+    #[test]
+    fn what_is_not_measured_is_told_as_the_worst_value_and_the_penalty() {
+        let context = Context::default();
+        for (goal, worst, told) in [(Goal::Minimize, 5.0, 5.0 + 140.0), (Goal::Maximize, 1.0, 1.0 - 140.0)] {
+            let problem = StudyProblem { infeasible: Infeasible::Skip, ..study_problem(goal) };
+            let handling = ConstraintHandling::Penalty { lambda: 10.0 };
+            let black_box = BlackBox::new(&problem, handling, &context);
+            assert!(
+                matches!(black_box.evaluate(&[7.0, 1.0]), Evaluation::Failed(why) if why.contains("not measured"))
+            );
+            let judged = black_box.judge(&[7.0, 1.0], None, Some(worst));
+            assert_eq!((judged.value, judged.told, judged.violation), (None, Some(told), 14.0));
+            // Nothing to stand in for the value, or a method that knows the constraints: no value.
+            assert_eq!(black_box.judge(&[7.0, 1.0], None, None).told, None);
+            let exact = BlackBox::new(&problem, ConstraintHandling::Exact, &context);
+            assert_eq!(exact.judge(&[7.0, 1.0], None, Some(worst)).told, None);
+            // Where infeasible points are measured a failure stays one.
+            let measuring = study_problem(goal);
+            let black_box = BlackBox::new(&measuring, handling, &context);
+            assert_eq!(black_box.judge(&[7.0, 1.0], None, Some(worst)).told, None);
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::digest::Canonical;
-use super::spec::{ConstraintHandling, Method, MethodKind, Source, StudyProblem};
+use super::spec::{ConstraintHandling, Infeasible, Method, MethodKind, Source, StudyProblem};
 use leafgp::problem::{Kind, Scale, Settings, Variable};
 
 /// The digest of a method on a problem; `settings` are those in force.
@@ -57,6 +57,10 @@ fn study_problem(study: &StudyProblem) -> Canonical {
             });
             fields.list("points", points).numbers("values", &table.values);
         }
+    }
+    // Not where they are measured: digests of old studies do not have it.
+    if study.infeasible == Infeasible::Skip {
+        fields.text("infeasible", "skip");
     }
     fields.count("initial", study.initial as u64);
     fields
@@ -304,6 +308,7 @@ preset = "paper"
             ("seeds = [1]\ninitial = 4", "initial = 4\nseeds = [2, 3]\niterations = 7"),
             ("gap = 0.01", "node_limit = 20000, gap = 1e-2"),
             ("lambda = 10", "timeout = 5\nlambda = 10.0"),
+            ("echo 1\"", "echo 1\"\ninfeasible = \"measure\""),
         ] {
             assert_eq!(digests(PROBLEM, &replaced(SPEC, from, to)), before, "{to}");
         }
@@ -327,9 +332,12 @@ preset = "paper"
                 replaced(PROBLEM, from, to).replace("x + n", if to == "z = {" { "z + n" } else { "x + n" });
             seen.push(digests(&problem, SPEC));
         }
-        for (from, to) in
-            [("initial = 4", "initial = 5"), ("echo 1", "echo 2"), ("echo 1\"", "echo 1\"\ntimeout = 3")]
-        {
+        for (from, to) in [
+            ("initial = 4", "initial = 5"),
+            ("echo 1", "echo 2"),
+            ("echo 1\"", "echo 1\"\ntimeout = 3"),
+            ("echo 1\"", "echo 1\"\ninfeasible = \"skip\""),
+        ] {
             seen.push(digests(PROBLEM, &replaced(SPEC, from, to)));
         }
         for case in [0, 1] {

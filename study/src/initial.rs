@@ -58,13 +58,14 @@ mod tests {
 
     use super::initial_points;
     use crate::functions;
-    use crate::spec::{LookUp, Source, StudyProblem};
+    use crate::spec::{Infeasible, LookUp, Source, StudyProblem};
 
     fn study_problem(name: &str) -> StudyProblem {
         let function = functions::find(name).unwrap();
         let problem = function.problem().unwrap();
         let source = Source::Function(function);
-        StudyProblem { name: name.into(), problem, source, initial: 5, iterations: 10 }
+        let infeasible = Infeasible::Measure;
+        StudyProblem { name: name.into(), problem, source, infeasible, initial: 5, iterations: 10 }
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub use record::{Record, RunHeader, RunRecord};
 pub use report::{ReportOptions, ReportSummary, report};
 pub use runner::{Event, RunOptions, Summary, run};
 pub use shard::Shard;
-pub use spec::{Case, ConstraintHandling, Method, MethodKind, RunId, Source, Spec, StudyProblem};
+pub use spec::{Case, ConstraintHandling, Infeasible, Method, MethodKind, RunId, Source, Spec, StudyProblem};
 pub use step::{ProofRecord, Status, StepRecord, StopReason};
 pub use study::{RecordOf, Study};
 pub use study_manifest::{PlannedRun, StudyManifest};

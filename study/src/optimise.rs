@@ -79,7 +79,7 @@ impl Study for Spec {
                 Evaluation::Interrupted => return Ok(Ended::Interrupted),
             };
             let evaluated = started.elapsed() - proposed;
-            let judged = state.black_box.judge(&proposal.point, value);
+            let judged = state.judge(&proposal.point, value);
             let step = state.record(proposal, &judged)?;
             if step.evaluation == problem.evaluations()
                 && let Some(process) = state.process.take()
@@ -152,11 +152,19 @@ impl<'a> State<'a> {
             let point = problem.problem.point_from_json(&step.point).map_err(|what| {
                 StudyError::content(path, format!("evaluation {}: {what}", step.evaluation))
             })?;
-            let judged = state.black_box.judge(&point, step.value);
+            let judged = state.judge(&point, step.value);
             state.begin(&point, &judged)?;
             state.steps.push(step.clone());
         }
         Ok(state)
+    }
+
+    fn judge(&self, point: &[f64], value: Option<f64>) -> Judged {
+        let (problem, _) = self.spec.parts(self.run.case);
+        let sign = problem.problem.objective().goal.sign();
+        let values = self.steps.iter().filter_map(|step| step.value);
+        let worst = values.max_by(|a, b| (sign * a).total_cmp(&(sign * b)));
+        self.black_box.judge(point, value, worst)
     }
 
     fn next_point(&mut self) -> Result<Proposal, StudyError> {

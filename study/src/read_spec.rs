@@ -8,7 +8,8 @@ use toml::de::DeTable;
 use super::case_digest::case_digest;
 use super::error::StudyError;
 use super::spec::{
-    Case, ConstraintHandling, LookUp, Method, MethodKind, Source, Spec, StudyProblem, deterministic,
+    Case, ConstraintHandling, Infeasible, LookUp, Method, MethodKind, Source, Spec, StudyProblem,
+    deterministic,
 };
 use super::spec_reader::{SpecReader, parse};
 use crate::functions;
@@ -17,8 +18,18 @@ use leafgp::problem::reading::{Located, join};
 use leafgp::problem::{Goal, Problem, ProblemError, Settings};
 
 const KEYS: [&str; 7] = ["name", "iterations", "initial", "seeds", "settings", "problem", "method"];
-const PROBLEM_KEYS: [&str; 9] =
-    ["name", "function", "file", "evaluate", "timeout", "table", "iterations", "initial", "settings"];
+const PROBLEM_KEYS: [&str; 10] = [
+    "name",
+    "function",
+    "file",
+    "evaluate",
+    "timeout",
+    "table",
+    "infeasible",
+    "iterations",
+    "initial",
+    "settings",
+];
 const METHOD_KEYS: [&str; 10] = [
     "name",
     "kind",
@@ -192,6 +203,7 @@ impl SpecReader<'_> {
             })?;
         }
         let source = self.source(field, value, table, function, &base)?;
+        let infeasible = self.infeasible(field, table, &base)?;
         let default_name = match (function, &file) {
             (_, Some(file)) => {
                 file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
@@ -206,7 +218,7 @@ impl SpecReader<'_> {
         let settings = self.overlay("", shared, base.settings())?;
         let settings = self.overlay(field, table.get("settings"), &settings)?;
         let base = base.with_settings(settings.clone())?;
-        let problem = StudyProblem { name, problem: base, source, initial, iterations };
+        let problem = StudyProblem { name, problem: base, source, infeasible, initial, iterations };
         Ok(ReadProblem { problem, base: settings })
     }
 
@@ -257,6 +269,27 @@ impl SpecReader<'_> {
             return Ok(Source::Table(look_up));
         }
         Ok(Source::Function(function.expect("the one source given is the function")))
+    }
+
+    fn infeasible(
+        &mut self,
+        field: &str,
+        table: &DeTable<'_>,
+        problem: &Problem,
+    ) -> Result<Infeasible, ProblemError> {
+        const WORDS: [(&str, Infeasible); 2] = [("measure", Infeasible::Measure), ("skip", Infeasible::Skip)];
+        let at = join(field, "infeasible");
+        let Some(value) = table.get("infeasible") else { return Ok(Infeasible::Measure) };
+        let infeasible = self.reader.word(&at, value, &WORDS)?;
+        let nothing = if table.get("table").is_some() {
+            Some("a table's candidates are its feasible rows")
+        } else {
+            problem.constraints().is_empty().then_some("the problem has no constraints")
+        };
+        match nothing {
+            Some(why) => Err(self.refuse(value, &at, why, "no such line")),
+            None => Ok(infeasible),
+        }
     }
 
     fn method(&mut self, field: &str, value: &Located<'_>) -> Result<Method, StudyError> {

@@ -69,6 +69,8 @@ pub struct StudyProblem {
     pub problem: Problem,
     /// Where values come from.
     pub source: Source,
+    /// What becomes of points that break a constraint.
+    pub infeasible: Infeasible,
     /// First points.
     pub initial: usize,
     /// Evaluations after them.
@@ -89,6 +91,15 @@ pub enum Source {
     },
     /// A table: its rows are all there is.
     Table(LookUp),
+}
+
+/// What becomes of a point that a method proposes and that breaks a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Infeasible {
+    /// It is measured like any other.
+    Measure,
+    /// It has no value, and nothing is measured. A method with a penalty is told the worst value of its run so far, worsened by the penalty.
+    Skip,
 }
 
 /// A black box that knows the values of a list of points and of no others.

@@ -56,6 +56,16 @@ fn bad_specs_are_refused_with_place_field_and_expectation_and_nothing_is_written
         ("function = \"branin\"", "file = \"none.toml\"", &["none.toml", "cannot be read"]),
         ("function = \"branin\"", "function = \"branin\"\nevaluate = \"x\"", &["problem[0]", "exactly one"]),
         ("function = \"branin\"", "function = \"branin\"\ntimeout = 3", &["problem[0].timeout", "evaluate"]),
+        (
+            "function = \"branin\"",
+            "function = \"g6\"\ninfeasible = \"none\"",
+            &["problem[0].infeasible", "`skip`"],
+        ),
+        (
+            "function = \"branin\"",
+            "function = \"branin\"\ninfeasible = \"skip\"",
+            &["problem[0].infeasible", "no constraints"],
+        ),
         ("[[problem]]", "[problem]", &["problem", "two brackets"]),
         ("[[method]]\nname = \"random\"", "", &[]),
         ("name = \"random\"", "name = \"leaf-gp\"", &["method[1].name", "two have the name"]),

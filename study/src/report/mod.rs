@@ -6,6 +6,7 @@ mod data;
 mod html;
 mod markdown;
 mod options;
+mod outcomes;
 mod progress;
 mod regret;
 mod scale;
@@ -25,7 +26,7 @@ use data::Data;
 use tables::{Curve, curve};
 
 /// Writes `report.html`, for each problem `curves/PROBLEM.svg` and `curves/PROBLEM.csv`, and the tables `final.csv`, `results.csv`, `ranks.csv`, `signs.csv`, `regret.csv`,
-/// `progress.csv`, `calibration.csv`, `proofs.csv`, `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
+/// `progress.csv`, `outcomes.csv`, `calibration.csv`, `proofs.csv`, `proof_steps.csv`, `medians.md` and, where asked for, `times.csv` and `baseline.csv` into the folder `out`. The same runs give the same bytes, times apart.
 ///
 /// # Errors
 /// A folder without a study, damaged runs, an unknown baseline, an unwritable folder. Nothing is written before everything was read.
@@ -61,6 +62,7 @@ pub fn report(
         ("signs.csv", csv::signs_csv(&data)),
         ("regret.csv", regret::regret_csv(&data)),
         ("progress.csv", progress::progress_csv(&data)),
+        ("outcomes.csv", outcomes::outcomes_csv(&data)),
         ("calibration.csv", calibration::calibration_csv(&data)),
         ("proofs.csv", csv::proofs_csv(&data)),
         ("proof_steps.csv", csv::proof_steps_csv(&data)),

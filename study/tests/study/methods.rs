@@ -6,7 +6,7 @@ use std::fs;
 use leafgp::engine::Optimizer;
 use leafgp::history::Outcome;
 use leafgp::problem::PointChoice;
-use leafgp_study::{ConstraintHandling, MethodKind, Source, Spec, Status};
+use leafgp_study::{ConstraintHandling, MethodKind, ReportOptions, Source, Spec, Status, report};
 
 use crate::support::{SMALL, Study};
 
@@ -153,6 +153,61 @@ fn commands_are_black_boxes_and_their_failures_are_kept() {
     }
     let failed = study.steps("out", "t", "random", 1).iter().filter(|s| s.value.is_none()).count();
     assert!((1..10).contains(&failed), "{failed}");
+}
+
+#[test]
+fn infeasible_points_are_not_measured_where_the_spec_says_so() {
+    if !cfg!(unix) {
+        return;
+    }
+    let study = Study::new();
+    study.write("t.toml", format!("{TABLE_PROBLEM}[constraints]\nlimit = \"x <= 2\"\n"));
+    let measured = study.path("measured");
+    let problem = format!(
+        "[[problem]]\nfile = \"t.toml\"\nevaluate = \"tee -a '{}' | tr -dc 0-9.\"\ninfeasible = \"skip\"\n",
+        measured.display()
+    );
+    // Values are the digits of x: distinct, so that the worst of those before a point is one of them.
+    let text = format!(
+        "name = \"t\"\niterations = 12\ninitial = 3\nseeds = [1]\n{problem}[[method]]\nname = \"penalty\"\nkind = \"leaf-gp-rnd\"\nsamples = 3\n\
+         constraints = \"penalty\"\nlambda = 10\n[[method]]\nname = \"random\"\n"
+    );
+    assert_eq!(study.run(&text, "out", 1, None).failed, []);
+    let mut feasible = 0;
+    for method in ["penalty", "random"] {
+        let steps = study.steps("out", "t", method, 1);
+        for (k, step) in steps.iter().enumerate() {
+            let x = step.point["x"].as_f64().unwrap();
+            assert_eq!(step.feasible, x <= 2.0);
+            assert_eq!(step.value.is_some(), step.feasible, "{method}: {step:?}");
+            feasible += usize::from(step.feasible);
+            let worst = steps[..k].iter().filter_map(|s| s.value).fold(f64::NEG_INFINITY, f64::max);
+            let told = if step.feasible { x } else { worst + 10.0 * (x - 2.0) * (x - 2.0) };
+            match step.told {
+                Some(it) if method == "penalty" => assert!((it - told).abs() < 1e-9, "{step:?}, {told}"),
+                it => assert_eq!((it, method), (None, "random")),
+            }
+        }
+        assert!(steps[3..].iter().any(|step| !step.feasible), "{method} met no infeasible point");
+    }
+    assert_eq!(fs::read_to_string(&measured).unwrap().lines().count(), feasible);
+
+    // Stopped anywhere, a run goes on to the same bytes: what stood in for a value is found again.
+    let file = study.out("out").run_file("t", "penalty", 1);
+    let whole = fs::read(&file).unwrap();
+    for (i, _) in whole.iter().enumerate().filter(|(_, b)| **b == b'\n').step_by(4) {
+        fs::write(&file, &whole[..=i]).unwrap();
+        study.run(&text, "out", 1, None);
+        assert_eq!(fs::read(&file).unwrap(), whole, "cut at {i}");
+    }
+
+    report(&study.out("out"), &study.path("report"), &ReportOptions::default()).unwrap();
+    let outcomes = fs::read_to_string(study.path("report/outcomes.csv")).unwrap();
+    for (line, method) in outcomes.lines().skip(1).zip(["penalty", "random"]) {
+        let steps = study.steps("out", "t", method, 1);
+        let infeasible = steps.iter().filter(|step| !step.feasible).count();
+        assert_eq!(line, format!("t,{method},12,{infeasible},0,{}", infeasible as f64 / 12.0));
+    }
 }
 
 #[test]

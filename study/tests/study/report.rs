@@ -36,7 +36,7 @@ fn shards_merge_to_the_bytes_of_one_study() {
         assert_eq!((summary.complete, summary.planned), (12, 12));
     }
     let [whole, merged] = ["whole/report", "merged/report"].map(|name| files(&study.path(name)));
-    assert_eq!(whole.len(), 2 * 2 + 9 + 2);
+    assert_eq!(whole.len(), 2 * 2 + 10 + 2);
     assert!(whole == merged, "the reports differ");
 }
 
@@ -135,6 +135,11 @@ fn tables_of_a_small_study_by_hand() {
     assert_eq!(
         read("calibration.csv"),
         "problem,method,steps,within_1,within_2,median_error\nbranin,c,2,0.5,1,1.25\n,c,2,0.5,1,1.25\n"
+    );
+    // Of c's last evaluations the third has no value.
+    assert_eq!(
+        read("outcomes.csv"),
+        "problem,method,evaluations,infeasible,failed,share_infeasible\nbranin,a,3,0,0,0\nbranin,b,3,0,0,0\nbranin,c,3,0,1,0\n"
     );
     // Only the first seed of c comes below a tenth, with its second evaluation.
     let progress = read("progress.csv");
