@@ -17,14 +17,22 @@ use crate::problem::Problem;
 
 /// Share of the time left that a fit may take: the search has the rest.
 const FIT_SHARE: f64 = 0.5;
+/// Share of the time left after which a process that is not there is given up for one of fewer trees: its time was estimated wrongly, or others took the machine.
+const LAST_SHARE: f64 = 0.8;
+/// Leaves of those fewer trees, whose process takes a fraction of a second.
+const FEW_LEAVES: usize = 400;
 /// A fit may take this long whatever the limit.
 const LEAST_FIT: Duration = Duration::from_millis(500);
 
 /// When a fit must be done: after a part of the time that the limits leave.
 pub(super) fn fit_deadline(limits: &Limits) -> Option<Instant> {
+    after_share(FIT_SHARE, limits)
+}
+
+fn after_share(share: f64, limits: &Limits) -> Option<Instant> {
     let now = Instant::now();
     let left = limits.deadline?.saturating_duration_since(now);
-    now.checked_add(left.mul_f64(FIT_SHARE).max(LEAST_FIT))
+    now.checked_add(left.mul_f64(share).max(LEAST_FIT))
 }
 
 /// The trees of some rows and the process on their leaves, conditioned on those rows. Cheap to clone.
@@ -38,11 +46,11 @@ pub(super) struct FittedTrees {
 
 impl FittedTrees {
     /// Fits to the measured and failed rows, within the limits' time. Boosting ends early when the process on more leaves would not be fitted in time: fewer trees are a model,
-    /// too, and a suggestion in time is what was asked for. The process is decomposed once more for pending rows, if `has_pending`.
+    /// too, and a suggestion in time is what was asked for. Where the process takes too long all the same, it is given up for that of the first trees with a few hundred leaves. It is decomposed
+    /// once more for pending rows, if `has_pending`.
     ///
     /// # Errors
-    /// [`EngineError::NoMeasuredRow`]; [`EngineError::NoIncumbent`] when the user wanted to stop, or the process on the trees that there are took too long all the same; what the trainer
-    /// and the process refuse.
+    /// [`EngineError::NoMeasuredRow`]; [`EngineError::NoIncumbent`] when the user wanted to stop; what the trainer and the process refuse.
     pub(super) fn new(
         problem: &Problem,
         training: &TrainingSet,
@@ -52,10 +60,26 @@ impl FittedTrees {
         if training.y.is_empty() {
             return Err(EngineError::NoMeasuredRow);
         }
+        Self::by(
+            problem,
+            training,
+            has_pending,
+            limits,
+            [fit_deadline(limits), after_share(LAST_SHARE, limits)],
+        )
+    }
+
+    /// [`FittedTrees::new`], with the time by which the process should be there and the one at which it is given up.
+    fn by(
+        problem: &Problem,
+        training: &TrainingSet,
+        has_pending: bool,
+        limits: &Limits,
+        [deadline, patience]: [Option<Instant>; 2],
+    ) -> Result<Self, EngineError> {
         let settings = problem.settings();
         let domains = problem.constraints().domains();
         let seed = stream(settings.seed, Purpose::Trees, training.y.len()).next_u64();
-        let deadline = fit_deadline(limits);
         // Two decompositions of n rows are one of more.
         let growth = if has_pending { 2f64.cbrt() } else { 1.0 };
         let (mut pace, mut is_cut, mut leaves_of_tree) = (Pace::default(), false, 0);
@@ -68,12 +92,20 @@ impl FittedTrees {
             !is_cut
         };
         let (x, y) = (&training.x, &training.y);
-        let trees = gbdt::train_while(x, domains, y, None, &settings.trees, seed, &mut go_on)?;
-        if limits.is_interrupted() {
-            return Err(stopped(GpError::Stopped, limits));
+        let train = |go_on: &mut dyn FnMut(usize) -> bool| {
+            let trees = gbdt::train_while(x, domains, y, None, &settings.trees, seed, go_on)?;
+            if limits.is_interrupted() { Err(stopped(GpError::Stopped, limits)) } else { Ok(trees) }
+        };
+        let process = |trees: &GbdtModel, deadline| {
+            TreeGp::fit_within(&trees.forest, x, y, &settings.gp, &Limits { deadline, ..limits.clone() })
+        };
+        let mut trees = train(&mut go_on)?;
+        let mut fitted = process(&trees, patience);
+        if matches!(fitted, Err(GpError::Stopped)) && !limits.is_interrupted() {
+            (trees, is_cut) = (train(&mut |n_leaves| n_leaves < FEW_LEAVES)?, true);
+            fitted = process(&trees, None);
         }
-        let process = TreeGp::fit_within(&trees.forest, x, y, &settings.gp, limits);
-        let process = process.map_err(|error| stopped(error, limits))?;
+        let process = fitted.map_err(|error| stopped(error, limits))?;
         Ok(Self { trees: Arc::new(trees), process: Arc::new(process), is_cut })
     }
 }
@@ -151,7 +183,7 @@ mod tests {
         Limits { deadline: Instant::now().checked_add(time), ..Limits::default() }
     }
 
-    /// `n` rows of two variables, with as many leaves as rows in each tree.
+    /// `n` rows of two variables, for trees of up to 200 leaves.
     fn measured(n: usize) -> Optimizer {
         let problem = Problem::builder("p")
             .variable(Variable::continuous("a", 0.0, 1.0))
@@ -162,6 +194,7 @@ mod tests {
                 settings.preset = Preset::Paper;
                 settings.trees.n_trees = 40;
                 settings.trees.num_leaves = 200;
+                settings.trees.max_depth = 12;
                 settings.trees.min_data_in_leaf = 1;
             })
             .unwrap();
@@ -206,15 +239,22 @@ mod tests {
         let mut settings = optimizer.problem().settings().trees.clone();
         settings.n_trees = 2_000;
         let many = optimizer.problem().clone().adjusted(|all| all.trees = settings).unwrap();
-        match FittedTrees::new(&many, &training, false, &limits) {
-            Ok(cut) => {
-                assert!(cut.is_cut && cut.trees.forest.n_trees() < 2_000);
-                let surrogate = super::super::Surrogate::of_fitted(&many, training, cut);
-                assert!(surrogate.note().is_some_and(|note| note.ends_with("of 2000 trees")));
-            }
-            // The first tree took all of it on a busy machine.
-            Err(error) => assert!(matches!(error, EngineError::NoIncumbent { .. }), "{error}"),
-        }
+        let cut = FittedTrees::new(&many, &training, false, &limits).unwrap();
+        assert!(cut.is_cut && cut.trees.forest.n_trees() < 2_000);
+        let surrogate = super::super::Surrogate::of_fitted(&many, training, cut);
+        assert!(surrogate.note().is_some_and(|note| note.ends_with("of 2000 trees")));
+    }
+
+    #[test]
+    fn a_process_that_is_given_up_makes_room_for_one_of_few_trees() {
+        let optimizer = measured(4_000);
+        let (problem, limits) = (optimizer.problem(), Limits::default());
+        let training = TrainingSet::new(problem, optimizer.observations()).unwrap();
+        let past = Instant::now().checked_sub(Duration::from_secs(1));
+        let few = FittedTrees::by(problem, &training, false, &limits, [None, past]).unwrap();
+        assert!(few.is_cut);
+        // 200 leaves a tree: two reach the 400.
+        assert_eq!(few.trees.forest.n_trees(), 2);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::search::subtree::Context;
 
 /// Share of the time limit before the first rung.
 const START: f64 = 0.125;
+/// The same where a deviation counts: there the search itself proves more within half of its limit than rungs do, and what it proves must not depend on the clock.
+const START_OF_DEVIATION: f64 = 0.7;
 /// What each rung leaves of the gap; the later ones are tried where the first would take too long.
 const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
 /// Share of the time left that a rung may be expected to take, and after which it is given up for a lower one.
@@ -111,12 +113,13 @@ impl Search<'_> {
         // Who limits the nodes asks for the same answer on every machine; a sum of trees had its ladder before and keeps it.
         let is_wanted = self.has_ladder && (context.model.by_piece || self.options.node_limit.is_none());
         let Some(limit) = self.options.time_limit.filter(|_| is_wanted) else { return false };
+        let start = limit.mul_f64(if context.model.by_piece { START } else { START_OF_DEVIATION });
         loop {
             let elapsed = self.started.elapsed();
             let left = limit.saturating_sub(elapsed).as_secs_f64();
             let goal = self.cutoff();
             let proved = self.remaining_bound();
-            if context.must_stop() || elapsed < limit.mul_f64(START) || !goal.is_finite() || proved >= goal {
+            if context.must_stop() || elapsed < start || !goal.is_finite() || proved >= goal {
                 return false;
             }
             let spent = elapsed.saturating_sub(self.ladder.spent).as_secs_f64();
@@ -238,7 +241,7 @@ mod tests {
                     Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
                 let mut search = Search::new(&problem, &options, usize::MAX);
                 search.has_ladder = true;
-                search.started = Instant::now().checked_sub(Duration::from_secs(1_000)).unwrap();
+                search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
                 search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
                 search.start(&context, None);
                 search.climb(&context, None);
@@ -274,7 +277,7 @@ mod tests {
                 Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
             let mut search = Search::new(&problem, &options, usize::MAX);
             search.has_ladder = true;
-            search.started = Instant::now().checked_sub(Duration::from_secs(1_000)).unwrap();
+            search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
             search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
             search.start(&context, None);
             let settled = search.climb(&context, None);
