@@ -238,7 +238,7 @@ class Study:
         self.process.stdin.close()
         rest = self.process.stdout.read()
         assert rest == "", f"after stop the process wrote {rest!r}"
-        assert self.process.wait(timeout=10) == 0, "the process did not end well"
+        assert self.process.wait(timeout=60) == 0, "the process did not end well"
         if self.process.stderr:
             self.process.stderr.close()
 
