@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use leafgp_constraints::{Decision, Limits, Propagator, Tolerance};
 use leafgp_constraints::{Range as Bounds, Region};
-use support::{Generator, points};
+use support::generator::Generator;
+use support::points;
 
 /// Seeds of the quick tests and of the long ones.
 const QUICK: Range<u64> = 0..2_000;

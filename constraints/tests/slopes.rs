@@ -3,7 +3,7 @@
 mod support;
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Domain, Variable};
-use support::Generator;
+use support::generator::Generator;
 
 /// The amount of a constraint, 0 where it holds.
 fn amount(set: &Constraints, constraint: usize, x: &[f64]) -> f64 {

@@ -54,15 +54,10 @@ class BotorchGp(Optimizer):
         return tuple([row for row in map(self._row, functions) if row is not None] for functions in lists)
 
     def _row(self, function):
-        indices, coefficients, right = [], [], -function.constant
-        for name, coefficient in function.terms.items():
-            index, a, b = self.encoding.affine(name)
-            right -= coefficient * b
-            if a != 0.0:
-                indices.append(index)
-                coefficients.append(coefficient * a)
-        if not indices:
+        row = self.encoding.row(function)
+        if row is None:
             return None
+        indices, coefficients, right = row
         return torch.tensor(indices), torch.tensor(coefficients), right
 
     def ask(self):

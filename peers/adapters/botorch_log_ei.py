@@ -73,15 +73,10 @@ class Constraints:
 
     def _row(self, function):
         """(indices, coefficients, right side), the coefficients a vector of length 1."""
-        indices, coefficients, right = [], [], -function.constant
-        for name, coefficient in function.terms.items():
-            index, a, b = self.encoding.affine(name)
-            right -= coefficient * b
-            if a != 0.0:
-                indices.append(index)
-                coefficients.append(coefficient * a)
-        if not indices:
+        row = self.encoding.row(function)
+        if row is None:
             return None
+        indices, coefficients, right = row
         length = float(np.linalg.norm(coefficients))
         return torch.tensor(indices), torch.tensor(coefficients) / length, right / length
 

@@ -9,6 +9,19 @@ import math
 import numpy as np
 
 
+def listed_values(variable):
+    """The values of a discrete or binary variable or of a grid, ascending; None for other numbers and for categories."""
+    if variable["type"] == "discrete":
+        return sorted(variable["values"])
+    if variable["type"] == "binary":
+        return [0, 1]
+    if "step" in variable:
+        low, high = variable["bounds"]
+        steps = round((high - low) / variable["step"])
+        return [min(low + i * variable["step"], high) for i in range(steps + 1)]
+    return None
+
+
 class _Number:
     """A variable with one coordinate; `values` are the allowed ones when they are a list."""
 
@@ -85,3 +98,14 @@ class Encoding:
         if isinstance(part, _Category) or part.log:
             return None
         return int(self.first[self.names.index(name)]), part.to - part.from_, part.from_
+
+    def row(self, function):
+        """(indices, coefficients, right side) of a linear function of the coordinates; None when it has no coordinate."""
+        indices, coefficients, right = [], [], -function.constant
+        for name, coefficient in function.terms.items():
+            index, a, b = self.affine(name)
+            right -= coefficient * b
+            if a != 0.0:
+                indices.append(index)
+                coefficients.append(coefficient * a)
+        return (indices, coefficients, right) if indices else None

@@ -18,6 +18,8 @@ import torch
 from hebo.design_space.design_space import DesignSpace
 from hebo.optimizers.hebo import HEBO
 
+from encoding import listed_values
+
 torch.set_num_threads(1)  # the order of sums, and with it the points, must not depend on the machine
 
 
@@ -26,19 +28,11 @@ class _Axis:
 
     def __init__(self, variable, name):
         kind = variable["type"]
-        self.name, self.values, self.make = name, None, float
+        self.name, self.values, self.make = name, listed_values(variable), float
         if kind == "categorical":
             self.make = str
             self.parameter = {"name": name, "type": "cat", "categories": variable["levels"]}
             return
-        if kind == "discrete":
-            self.values = sorted(variable["values"])
-        elif kind == "binary":
-            self.values = [0, 1]
-        elif "step" in variable:
-            low, high = variable["bounds"]
-            steps = round((high - low) / variable["step"])
-            self.values = [min(low + i * variable["step"], high) for i in range(steps + 1)]
         if self.values is not None:
             self.parameter = {"name": name, "type": "int", "lb": 0, "ub": len(self.values) - 1}
             return

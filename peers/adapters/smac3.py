@@ -22,6 +22,8 @@ from smac import HyperparameterOptimizationFacade as Facade
 from smac import Scenario
 from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
+from encoding import listed_values
+
 
 class _Axis:
     """A variable and its hyperparameter; lists and grids are represented by their index."""
@@ -29,20 +31,12 @@ class _Axis:
     def __init__(self, variable, name):
         kind = variable["type"]
         self.name = name
-        self.values = None
+        self.values = listed_values(variable)
         self.make = float
         log = variable.get("scale") == "log"
         if kind == "categorical":
             self.values = variable["levels"]
-        elif kind == "discrete":
-            self.values = sorted(variable["values"])
-        elif kind == "binary":
-            self.values = [0, 1]
-        elif "step" in variable:
-            low, high = variable["bounds"]
-            steps = round((high - low) / variable["step"])
-            self.values = [min(low + i * variable["step"], high) for i in range(steps + 1)]
-        elif variable["bounds"][0] == variable["bounds"][1]:
+        elif self.values is None and variable["bounds"][0] == variable["bounds"][1]:
             self.values = [variable["bounds"][0]]
 
         if self.values is not None and len(self.values) == 1:

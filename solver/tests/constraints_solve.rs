@@ -4,7 +4,8 @@
 mod constraints_support;
 mod support;
 
-use constraints_support::{Generator, points};
+use constraints_support::generator::Generator;
+use constraints_support::points;
 use leafgp_solver::certificate::{Certificate, verify};
 use leafgp_solver::constraints::Tolerance;
 use leafgp_solver::search::certify;

@@ -172,6 +172,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{Ladder, Rung};
+    use crate::search::Problem;
     use crate::search::driver::{Search, trivial_bound};
     use crate::search::local::Neighbours;
     use crate::search::model::Model;
@@ -225,6 +226,16 @@ mod tests {
         assert_eq!(ladder.next(-5.0, 0.0, 1.0, 50.0), Some(-3.5));
     }
 
+    /// A search at its root with a ladder, three quarters of a limit of 4,000 seconds after its start.
+    fn late<'a>(problem: &'a Problem<'a>, context: &Context<'a>) -> Search<'a> {
+        let mut search = Search::new(problem, context.options, usize::MAX);
+        search.has_ladder = true;
+        search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
+        search.push(OpenNode::root(context.model, trivial_bound(problem.objective, problem.forest)));
+        search.start(context, None);
+        search
+    }
+
     /// With a limit of nodes the same nodes are searched on every machine, however fast.
     #[test]
     fn a_limit_of_nodes_leaves_no_ladder_to_a_deviation() {
@@ -239,11 +250,7 @@ mod tests {
                 let neighbours = Neighbours::new(&model);
                 let context =
                     Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
-                let mut search = Search::new(&problem, &options, usize::MAX);
-                search.has_ladder = true;
-                search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
-                search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
-                search.start(&context, None);
+                let mut search = late(&problem, &context);
                 search.climb(&context, None);
                 *climbed += search.ladder.rungs.len();
             }
@@ -275,11 +282,7 @@ mod tests {
             let neighbours = Neighbours::new(&model);
             let context =
                 Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
-            let mut search = Search::new(&problem, &options, usize::MAX);
-            search.has_ladder = true;
-            search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
-            search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
-            search.start(&context, None);
+            let mut search = late(&problem, &context);
             let settled = search.climb(&context, None);
             let proved = search.ladder.bound;
             assert!(proved <= optimum + 1e-12, "seed {seed}: {proved} above {optimum}");
