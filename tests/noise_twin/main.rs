@@ -202,7 +202,7 @@ fn compare(seed: u64, seen: &mut Seen) {
         values.sort_by(f64::total_cmp);
         values.dedup();
     }
-    let rule = if seed % 3 == 0 { random_rule(rng, &variables) } else { None };
+    let rule = if seed.is_multiple_of(3) { random_rule(rng, &variables) } else { None };
 
     let signal = [1.0, 0.05, 20.0, 1e6][rng.random_range(0..4)];
     let noise = signal * 10f64.powf(rng.random_range(-11.99..3.0));
