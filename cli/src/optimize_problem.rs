@@ -21,11 +21,7 @@ use leafgp::problem::Modelled;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
-    refuse_beside(&[
-        (args.space.data.is_some(), "--data"),
-        (args.top > 1, "--top"),
-        (args.certificate.is_some(), "--certificate"),
-    ])?;
+    refuse_beside(&[(args.space.data.is_some(), "--data"), (args.certificate.is_some(), "--certificate")])?;
     let problem = model_problem(&stated)?;
     let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
     let excluded = fixings(&args.space.fix, problem.variables())?;
@@ -33,7 +29,8 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     override_settings(&mut settings, common, &args.solver)?;
     let interrupt = interrupt::flag();
     let meter = Meter::spinner(output);
-    let options = search_options(&settings, &interrupt, &meter);
+    let mut options = search_options(&settings, &interrupt, &meter);
+    options.k_best = args.top.max(1);
     let optimum = problem.optimize(&stated.objective().expr, goal, &excluded, &options);
     drop(meter);
     let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;
@@ -102,14 +99,11 @@ fn write_text(
     output: &mut Output,
 ) -> Result<(), Failure> {
     writeln!(output, "{} ({}); {} models", optimum.status, optimum.stop_reason, problem.models().len())?;
-    if let Some(best) = &optimum.best {
-        writeln!(
-            output,
-            "{objective}: {} at {}",
-            short(best.value),
-            point_text(problem.variables(), &best.point)
-        )?;
-        writeln!(output, "{}", predictions_text(problem, &best.predictions))?;
+    for (rank, candidate) in optimum.best.iter().chain(&optimum.others).enumerate() {
+        let label = if rank == 0 { objective.to_owned() } else { format!("{}.", rank + 1) };
+        let point = point_text(problem.variables(), &candidate.point);
+        writeln!(output, "{label}: {} at {point}", short(candidate.value))?;
+        writeln!(output, "{}", predictions_text(problem, &candidate.predictions))?;
     }
     write_proof(optimum, output)
 }

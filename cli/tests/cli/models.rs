@@ -83,7 +83,6 @@ fn mistakes_in_a_problem_over_models_have_their_place() {
     );
     refused(&MIX.replace("purity = {", "flow = {"), &["flow", "variable too"]);
     refused(&MIX.replace("file = \"purity.txt\"", "path = \"purity.txt\""), &["bad.toml:13", "path", "file"]);
-    folder.refused(&["optimize", "mix.toml", "--top", "3"], &["--top"]);
     folder.refused(&["optimize", "mix.toml", "--by-position"], &["--by-position"]);
     folder.refused(&["optimize", "mix.toml", "--data", "t.csv"], &["--data"]);
     let both = ["optimize", "strength.txt", "--data", "t.csv", "--problem", "p.toml"];

@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
             problem,
             options,
             started: Instant::now(),
-            pool: Pool::new(options.k_best),
+            pool: Pool::new(options.k_best, problem.cell_trees()),
             undecided: Undecided::default(),
             queue: BinaryHeap::new(),
             whole_bytes: 0,
@@ -363,15 +363,22 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// True when listed cells hold values that differ: each is known to be the best of its cell within the gap only.
+    fn lists_values(&self) -> bool {
+        self.problem.learned.is_some() && self.options.k_best > 1
+    }
+
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
         let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
-        open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound)
+        let proved = open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
+        // A rung knew the cells that were listed then, within the gap.
+        if self.lists_values() { proved.min(self.cutoff()) } else { proved }
     }
 
     fn best_bound(&self) -> f64 {
         let best = self.pool.found.first().map_or(f64::INFINITY, |found| found.objective);
-        self.remaining_bound().min(best)
+        self.remaining_bound().min(if self.lists_values() { self.options.cutoff(best) } else { best })
     }
 
     fn announce(&self) {
