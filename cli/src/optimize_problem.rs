@@ -21,7 +21,10 @@ use leafgp::problem::Modelled;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
-    refuse_beside(&[(args.space.data.is_some(), "--data"), (args.certificate.is_some(), "--certificate")])?;
+    refuse_beside(&[(args.space.data.is_some(), "--data")])?;
+    if args.certificate.is_some() {
+        return Err(no_certificates("--certificate"));
+    }
     let problem = model_problem(&stated)?;
     let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
     let excluded = fixings(&args.space.fix, problem.variables())?;
@@ -42,6 +45,15 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
         return Err(Failure::Interrupted("interrupted: this is what was found and proved so far".into()));
     }
     status_of(optimum.status)
+}
+
+/// Why there is no proof on record: the format has no place for what such a proof stands on.
+pub(super) fn no_certificates(what: &str) -> Failure {
+    Failure::Input(format!(
+        "{what}: there are certificates of single models only, under constraints on the variables. The proof over several models also stands on \
+         bounds of the expressions by sums of leaves, on a multiplier of each model's constraint, on what each model predicts over a box, and on cells \
+         halved by value; docs/certificate-format.md has no place for these"
+    ))
 }
 
 fn refuse_beside(options: &[(bool, &str)]) -> Result<(), Failure> {
