@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use leafgp_constraints::{Domain, Grid, Variable};
 use leafgp_models::{
@@ -309,6 +310,19 @@ fn check_lists(n_problems: usize, seed: u64, k: usize) -> [usize; 2] {
             assert_eq!(optimum.status, Status::Infeasible, "{what}");
             continue;
         };
+        // Whatever the clock and the rungs of a ladder leave of the search, what it says is true.
+        for milliseconds in [1, 4, 20] {
+            options.time_limit = Some(Duration::from_millis(milliseconds));
+            let cut = problem.optimize(&objective.text, Goal::Minimize, &[], &options).unwrap();
+            let listed: Vec<_> = cut.best.iter().chain(&cut.others).collect();
+            assert!(cut.bound <= best + 1e-12 * best.abs().max(1.0), "{what}: {} of {best}", cut.bound);
+            assert!(cut.status != Status::Optimal || listed.len() == k.min(expected.len()), "{what}");
+            for (candidate, expected) in listed.iter().zip(&expected) {
+                let excess = candidate.value - expected;
+                let slack = 1e-6 * expected.abs().max(1.0);
+                assert!(excess >= -slack && (cut.status != Status::Optimal || excess <= slack), "{what}");
+            }
+        }
         assert_eq!(optimum.status, Status::Optimal, "{what}");
         assert!(optimum.bound <= best + 1e-12 * best.abs().max(1.0), "{what}: {} of {best}", optimum.bound);
         for (rank, (candidate, expected)) in listed.iter().zip(&expected).enumerate() {
@@ -432,6 +446,33 @@ fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
         );
     }
     text + "\nend of trees\n"
+}
+
+/// Any seven of ten doses must be high, and the cost leads away from all such points: the first is found before the tree is searched.
+#[test]
+fn a_first_point_is_found_where_the_objective_leads_away_from_all_of_them() {
+    let names: Vec<String> = (0..10).map(|i| format!("d{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let domain = Domain::Continuous { lower: 0.0, upper: 1.0 };
+    let variables: Vec<Variable> = names
+        .iter()
+        .map(|name| Variable { name: (*name).into(), domain: domain.clone(), level_names: Vec::new() })
+        .collect();
+    let good: Vec<_> = (0..10).map(|i| (i, 0.9, 0.0, 1.0)).collect();
+    let pure: Vec<_> = (0..10).map(|i| (i, 0.95, 1.0, 0.0)).collect();
+    let model = |name: &str, of: &[(usize, f64, f64, f64)]| {
+        let ensemble = Ensemble::read(stumps(&names, of).as_bytes(), &ReadOptions::default()).unwrap();
+        NamedModel::bind(name, ensemble, &variables, false).unwrap()
+    };
+    let models = vec![model("good", &good), model("pure", &pure)];
+    let mut problem = ModelProblem::new(variables.clone(), models).unwrap();
+    problem.constrain("good", "good >= 6.5").unwrap();
+    problem.constrain("pure", "pure >= 8.5").unwrap();
+    let mut options = options();
+    options.node_limit = Some(1);
+    let cost = names.join(" + ");
+    let found = problem.optimize(&cost, Goal::Minimize, &[], &options).unwrap();
+    assert!(found.best.is_some_and(|best| best.predictions[0] >= 7.0 && best.value >= 6.3), "none found");
 }
 
 /// A second layer exists from two layers on, and its dose is a whole number of spoons.

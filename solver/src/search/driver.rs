@@ -1,6 +1,7 @@
 //! The whole search: start heuristics, rounds of subtrees, report.
 
 mod ladder;
+mod restore;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -266,6 +267,9 @@ impl<'a> Search<'a> {
             };
             for found in each_of(threads, starts, improve).iter().flatten() {
                 self.pool.insert(found);
+            }
+            if self.pool.found.is_empty() {
+                self.start_within_limits(context);
             }
         }
         self.announce();
