@@ -311,8 +311,8 @@ fn check_lists(n_problems: usize, seed: u64, k: usize) -> [usize; 2] {
             continue;
         };
         // Whatever the clock and the rungs of a ladder leave of the search, what it says is true.
-        for milliseconds in [1, 4, 20] {
-            options.time_limit = Some(Duration::from_millis(milliseconds));
+        for microseconds in [300, 800, 2_000, 8_000] {
+            options.time_limit = Some(Duration::from_micros(microseconds));
             let cut = problem.optimize(&objective.text, Goal::Minimize, &[], &options).unwrap();
             let listed: Vec<_> = cut.best.iter().chain(&cut.others).collect();
             assert!(cut.bound <= best + 1e-12 * best.abs().max(1.0), "{what}: {} of {best}", cut.bound);

@@ -156,9 +156,9 @@ impl Search<'_> {
                 continue;
             }
             self.ladder.rungs.push(Rung { bound, seconds: begun.elapsed().as_secs_f64() });
-            // A better point was found, and nothing is below that.
+            // A better point was found, and nothing is below that, nor left undecided, as by a deadline within a cell.
             if rung.queue.is_empty() && bound < cutoff {
-                return rung.undecided.bound >= bound;
+                return rung.undecided.bound >= rung.cutoff();
             }
             if bound < cutoff {
                 return false;
