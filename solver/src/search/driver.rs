@@ -423,12 +423,15 @@ impl<'a> Search<'a> {
         let last = others.last().or(incumbent.as_ref()).map(|i| i.objective);
         let proved = if options.k_best > 1 { remaining_bound } else { best_bound };
         let gap = last.map_or(f64::INFINITY, |objective| relative_gap(objective, proved));
+        // A list that limits left short is not done, however good what it holds.
+        let is_full = self.pool.found.len() >= options.k_best || remaining_bound == f64::INFINITY;
         let status = match last {
             // A complete proof ends at the cutoff, which rounding may put a hair beyond the requested gap.
             Some(objective)
-                if gap <= options.gap
-                    || objective - proved <= options.absolute_gap
-                    || remaining_bound >= self.cutoff() =>
+                if is_full
+                    && (gap <= options.gap
+                        || objective - proved <= options.absolute_gap
+                        || remaining_bound >= self.cutoff()) =>
             {
                 Status::Optimal
             }
