@@ -1,5 +1,7 @@
 //! Where the commands on trained models ask one: its box from a table or a problem file, what is held fixed, and the direction.
 
+use std::path::Path;
+
 use leafgp_models::{Binding, Ensemble, Goal as ModelGoal, Space};
 use leafgp_solver::constraints::Variable;
 use leafgp_solver::{Domain, Region};
@@ -24,8 +26,8 @@ pub(super) struct ModelSpace {
 }
 
 /// Whether a problem file stands where a model could.
-pub(super) fn is_problem_file(args: &ModelArgs) -> bool {
-    args.model.extension().is_some_and(|extension| extension == "toml")
+pub(super) fn is_problem_file(model: &Path) -> bool {
+    model.extension().is_some_and(|extension| extension == "toml")
 }
 
 impl ModelSpace {

@@ -22,7 +22,7 @@ use leafgp::file::write_whole;
 use leafgp::problem::format_number;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    if is_problem_file(&args.model) {
+    if is_problem_file(&args.model.model) {
         return optimize_problem::command(args, common, output);
     }
     ModelSpace::check_one_box(&args.space)?;

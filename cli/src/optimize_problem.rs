@@ -21,11 +21,10 @@ use leafgp::problem::Modelled;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
-    refuse_beside(&[
-        (args.space.data.is_some(), "--data"),
-        (args.top > 1, "--top"),
-        (args.certificate.is_some(), "--certificate"),
-    ])?;
+    refuse_beside(&[(args.space.data.is_some(), "--data")])?;
+    if args.certificate.is_some() {
+        return Err(no_certificates("--certificate"));
+    }
     let problem = model_problem(&stated)?;
     let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
     let excluded = fixings(&args.space.fix, problem.variables())?;
@@ -33,7 +32,8 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     override_settings(&mut settings, common, &args.solver)?;
     let interrupt = interrupt::flag();
     let meter = Meter::spinner(output);
-    let options = search_options(&settings, &interrupt, &meter);
+    let mut options = search_options(&settings, &interrupt, &meter);
+    options.k_best = args.top.max(1);
     let optimum = problem.optimize(&stated.objective().expr, goal, &excluded, &options);
     drop(meter);
     let optimum = optimum.map_err(|error| Failure::file(&args.model.model, error))?;
@@ -45,6 +45,15 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
         return Err(Failure::Interrupted("interrupted: this is what was found and proved so far".into()));
     }
     status_of(optimum.status)
+}
+
+/// Why there is no proof on record: the format has no place for what such a proof stands on.
+pub(super) fn no_certificates(what: &str) -> Failure {
+    Failure::Input(format!(
+        "{what}: there are certificates of single models only, under constraints on the variables. The proof over several models also stands on \
+         bounds of the expressions by sums of leaves, on a multiplier of each model's constraint, on what each model predicts over a box, and on cells \
+         halved by value; docs/certificate-format.md has no place for these"
+    ))
 }
 
 fn refuse_beside(options: &[(bool, &str)]) -> Result<(), Failure> {
@@ -102,14 +111,11 @@ fn write_text(
     output: &mut Output,
 ) -> Result<(), Failure> {
     writeln!(output, "{} ({}); {} models", optimum.status, optimum.stop_reason, problem.models().len())?;
-    if let Some(best) = &optimum.best {
-        writeln!(
-            output,
-            "{objective}: {} at {}",
-            short(best.value),
-            point_text(problem.variables(), &best.point)
-        )?;
-        writeln!(output, "{}", predictions_text(problem, &best.predictions))?;
+    for (rank, candidate) in optimum.best.iter().chain(&optimum.others).enumerate() {
+        let label = if rank == 0 { objective.to_owned() } else { format!("{}.", rank + 1) };
+        let point = point_text(problem.variables(), &candidate.point);
+        writeln!(output, "{label}: {} at {point}", short(candidate.value))?;
+        writeln!(output, "{}", predictions_text(problem, &candidate.predictions))?;
     }
     write_proof(optimum, output)
 }

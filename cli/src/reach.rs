@@ -21,7 +21,7 @@ use leafgp::engine::interrupted;
 use leafgp::history::Columns;
 
 pub(super) fn command(args: &ReachArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    let (problem, mut settings) = if is_problem_file(&args.model) {
+    let (problem, mut settings) = if is_problem_file(&args.model.model) {
         let stated = read(&args.model, &args.space, output)?;
         (model_problem(&stated)?, stated.settings().clone())
     } else {

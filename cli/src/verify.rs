@@ -10,12 +10,16 @@ use super::Status;
 use super::args::{Common, Format, ModelArgs, SolverArgs, VerifyArgs};
 use super::failure::Failure;
 use super::histories::refuse_input;
-use super::model_space::ModelSpace;
+use super::model_space::{ModelSpace, is_problem_file};
+use super::optimize_problem::no_certificates;
 use super::output::Output;
 use leafgp::file::{read_whole, write_whole};
 use leafgp::instance::Instance;
 
 pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
+    if is_problem_file(&args.instance) {
+        return Err(no_certificates(&args.instance.display().to_string()));
+    }
     if let Some(path) = &args.statement {
         refuse_input(path, &[&args.instance, &args.certificate])?;
     }

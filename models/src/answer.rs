@@ -1,10 +1,10 @@
 //! Answers as JSON: what the command writes and the Python package reads.
 
-use leafgp_constraints::{Domain, Range, Variable};
+use leafgp_constraints::{Domain, Range, Region, Variable};
 use serde_json::{Map, Value, json};
 
 use crate::optimum::{Candidate, Optimum};
-use crate::problem::{ModelOptimum, ModelProblem, ReachOutcome};
+use crate::problem::{ModelCandidate, ModelOptimum, ModelProblem, ReachOutcome};
 
 /// A coordinate: a level as its label, a whole number as an integer, other numbers as such.
 ///
@@ -31,20 +31,38 @@ pub fn point_to_json(variables: &[Variable], point: &[f64]) -> Map<String, Value
     variables.iter().zip(point).map(named).collect()
 }
 
-impl Candidate {
-    /// `point`, `value`, `cell` (`[lower, upper]` or the levels, by variable).
-    fn to_json(&self, variables: &[Variable]) -> Value {
-        let range = |(variable, range): (&Variable, &Range)| {
-            let range = match range {
-                Range::Interval { lower, upper } => json!([lower, upper]),
-                Range::Levels(levels) => {
-                    levels.iter().map(|level| coordinate_to_json(variable, level as f64)).collect()
-                }
-            };
-            (variable.name.clone(), range)
+/// A box: `[lower, upper]` or the levels, by variable.
+fn cell_to_json(variables: &[Variable], cell: &Region) -> Map<String, Value> {
+    let range = |(variable, range): (&Variable, &Range)| {
+        let range = match range {
+            Range::Interval { lower, upper } => json!([lower, upper]),
+            Range::Levels(levels) => {
+                levels.iter().map(|level| coordinate_to_json(variable, level as f64)).collect()
+            }
         };
-        let cell: Map<String, Value> = variables.iter().zip(&self.cell.0).map(range).collect();
-        json!({ "point": point_to_json(variables, &self.point), "value": self.value, "cell": cell })
+        (variable.name.clone(), range)
+    };
+    variables.iter().zip(&cell.0).map(range).collect()
+}
+
+impl Candidate {
+    /// `point`, `value`, `cell`.
+    fn to_json(&self, variables: &[Variable]) -> Value {
+        let (point, cell) = (point_to_json(variables, &self.point), cell_to_json(variables, &self.cell));
+        json!({ "point": point, "value": self.value, "cell": cell })
+    }
+}
+
+impl ModelCandidate {
+    /// `point`, `value`, `predictions` (by model), `cell`.
+    fn to_json(&self, problem: &ModelProblem) -> Value {
+        let variables = problem.variables();
+        json!({
+            "point": point_to_json(variables, &self.point),
+            "value": self.value,
+            "predictions": predictions_to_json(problem, &self.predictions),
+            "cell": cell_to_json(variables, &self.cell),
+        })
     }
 }
 
@@ -72,15 +90,19 @@ impl Optimum {
 impl ModelOptimum {
     /// The object of `leafgp optimize FILE.toml --format json`; what is infinite is null.
     pub fn to_json(&self, problem: &ModelProblem) -> Value {
-        let best = self.best.as_ref();
+        let best = self.best.as_ref().map(|best| best.to_json(problem));
+        let field = |key: &str| best.as_ref().map_or(Value::Null, |best| best[key].clone());
+        let others: Vec<Value> = self.others.iter().map(|other| other.to_json(problem)).collect();
         json!({
             "status": self.status.as_str(),
             "stop_reason": self.stop_reason.as_str(),
-            "point": best.map(|best| point_to_json(problem.variables(), &best.point)),
-            "value": best.map(|best| best.value),
-            "predictions": best.map(|best| predictions_to_json(problem, &best.predictions)),
+            "point": field("point"),
+            "value": field("value"),
+            "predictions": field("predictions"),
+            "cell": field("cell"),
             "bound": finite(self.bound),
             "gap": finite(self.gap),
+            "others": others,
             "nodes": self.nodes,
             "seconds": self.seconds,
         })

@@ -3,6 +3,9 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use leafgp_constraints::{Domain, Grid, Variable};
 use leafgp_models::{
     Binding, Ensemble, Goal, ModelProblem, NamedModel, Reach, ReachOutcome, ReadOptions, Target,
@@ -141,6 +144,22 @@ fn enumerate(
     rules: &[Rule],
     objective: &Objective,
 ) -> Option<f64> {
+    let mut best = None;
+    each_piece(models, variables, rules, objective, |_, value| {
+        best = best.into_iter().chain(value).reduce(f64::min);
+    });
+    best
+}
+
+/// Visits every combination of the discrete variables with every piece of `c` within which no model changes: its first point, and its smallest value
+/// where anything in it is feasible.
+fn each_piece(
+    models: &[NamedModel],
+    variables: &[Variable],
+    rules: &[Rule],
+    objective: &Objective,
+    mut visit: impl FnMut(&[f64], Option<f64>),
+) {
     let (lower, upper) = variables[2].domain.bounds();
     let zero = f64::from(1e-35_f32);
     let mut cuts = vec![upper];
@@ -153,7 +172,6 @@ fn enumerate(
     }
     cuts.sort_by(f64::total_cmp);
     cuts.dedup();
-    let mut best = None;
     for &a in &values(&variables[0].domain) {
         for &b in &values(&variables[1].domain) {
             for metal in 0..METALS.len() {
@@ -175,15 +193,13 @@ fn enumerate(
                         }
                     }
                     let inside = objective.kinks.iter().copied().filter(|&k| low < k && k < high);
-                    for c in [low, high].into_iter().chain(inside).filter(|_| low <= high) {
-                        let value = (objective.value)(&At { x: &[a, b, c, metal as f64], y: &y });
-                        best = Some(best.map_or(value, |best: f64| best.min(value)));
-                    }
+                    let ends = [low, high].into_iter().chain(inside).filter(|_| low <= high);
+                    let value = |c| (objective.value)(&At { x: &[a, b, c, metal as f64], y: &y });
+                    visit(&x, ends.map(value).reduce(f64::min));
                 }
             }
         }
     }
-    best
 }
 
 fn options() -> SearchOptions {
@@ -243,6 +259,84 @@ fn check(n_problems: usize, seed: u64) -> [usize; 2] {
         for rule in &rules {
             let excess = rule.slope * best.point[2] + (rule.rest)(&at);
             assert!(excess <= 1e-9, "{what}: {} is broken by {excess}", rule.text);
+        }
+    }
+    counts
+}
+
+/// Checks lists of the best cells of random problems; returns how many were full, and how many cells in them hold values that differ.
+fn check_lists(n_problems: usize, seed: u64, k: usize) -> [usize; 2] {
+    let mut numbers = Numbers(seed);
+    let mut counts = [0, 0];
+    for i in 0..n_problems {
+        let n = 1 + numbers.next(2);
+        let variables = variables(&mut numbers);
+        let domains: Vec<Domain> = variables.iter().map(|variable| variable.domain.clone()).collect();
+        let models = models(&mut numbers, n, &variables);
+        let rules: Vec<Rule> = (0..numbers.next(3)).map(|_| rule(&mut numbers, n)).collect();
+        let mut problem = ModelProblem::new(variables.clone(), models.clone()).unwrap();
+        problem.define("second or first", ["first", "second"][n - 1], false).unwrap();
+        for (k, rule) in rules.iter().enumerate() {
+            problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
+        }
+        let objective = objective(&mut numbers, n);
+        let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+        let what = format!("problem {i}: {} under {texts:?}", objective.text);
+        // A cell is what all trees of all models say of a point.
+        let forests: Vec<_> = models
+            .iter()
+            .map(|model| model.ensemble.to_forest(&domains, &model.binding, Goal::Minimize).unwrap().forest)
+            .collect();
+        let leaves = |x: &[f64]| -> Vec<usize> { forests.iter().flat_map(|f| f.active_leaves(x)).collect() };
+        let mut pieces = Vec::new();
+        let mut cells: BTreeMap<Vec<usize>, [f64; 2]> = BTreeMap::new();
+        each_piece(&models, &variables, &rules, &objective, |x, value| {
+            let key = leaves(x);
+            if let Some(value) = value {
+                let [low, high] = cells.entry(key.clone()).or_insert([value; 2]);
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+            pieces.push((x.to_vec(), key));
+        });
+        let mut expected: Vec<f64> = cells.values().map(|[low, _]| *low).collect();
+        expected.sort_by(f64::total_cmp);
+        let mut options = options();
+        options.k_best = k;
+        let optimum = problem.optimize(&objective.text, Goal::Minimize, &[], &options).unwrap();
+        let listed: Vec<_> = optimum.best.iter().chain(&optimum.others).collect();
+        assert_eq!(listed.len(), k.min(expected.len()), "{what}");
+        counts[0] += usize::from(listed.len() == k);
+        let Some(&best) = expected.first() else {
+            assert_eq!(optimum.status, Status::Infeasible, "{what}");
+            continue;
+        };
+        // Whatever the clock and the rungs of a ladder leave of the search, what it says is true.
+        for microseconds in [300, 800, 2_000, 8_000] {
+            options.time_limit = Some(Duration::from_micros(microseconds));
+            let cut = problem.optimize(&objective.text, Goal::Minimize, &[], &options).unwrap();
+            let listed: Vec<_> = cut.best.iter().chain(&cut.others).collect();
+            assert!(cut.bound <= best + 1e-12 * best.abs().max(1.0), "{what}: {} of {best}", cut.bound);
+            assert!(cut.status != Status::Optimal || listed.len() == k.min(expected.len()), "{what}");
+            for (candidate, expected) in listed.iter().zip(&expected) {
+                let excess = candidate.value - expected;
+                let slack = 1e-6 * expected.abs().max(1.0);
+                assert!(excess >= -slack && (cut.status != Status::Optimal || excess <= slack), "{what}");
+            }
+        }
+        assert_eq!(optimum.status, Status::Optimal, "{what}");
+        assert!(optimum.bound <= best + 1e-12 * best.abs().max(1.0), "{what}: {} of {best}", optimum.bound);
+        for (rank, (candidate, expected)) in listed.iter().zip(&expected).enumerate() {
+            let slack = 1e-6 * expected.abs().max(1.0);
+            let value = candidate.value;
+            assert!((value - expected).abs() <= slack, "{what}: number {rank} is {value}, not {expected}");
+            let key = leaves(&candidate.point);
+            let [least, largest] = cells[&key];
+            assert!((value - least).abs() <= slack, "{what}: {value} in a cell with {least}");
+            counts[1] += usize::from(largest - least > 1e-3);
+            assert!(listed[..rank].iter().all(|other| leaves(&other.point) != key), "{what}: twice the same");
+            for (x, other) in &pieces {
+                assert_eq!(candidate.cell.contains(x), *other == key, "{what}: {:?}", candidate.cell);
+            }
         }
     }
     counts
@@ -318,6 +412,12 @@ fn optima_of_random_problems_are_those_of_enumeration() {
 }
 
 #[test]
+fn the_best_cells_of_random_problems_are_those_of_enumeration() {
+    let [full, wide] = check_lists(30, 15, 4);
+    assert!(full > 15 && wide > 20, "{full} full lists, {wide} cells with values that differ");
+}
+
+#[test]
 fn smallest_changes_are_those_of_enumeration() {
     let [reached, not] = check_reach(40, 12);
     assert!(reached > 10 && not > 3, "{reached} reached, {not} not");
@@ -329,6 +429,7 @@ fn smallest_changes_are_those_of_enumeration() {
 fn optima_and_changes_of_many_random_problems_are_those_of_enumeration() {
     check(500, 13);
     check_reach(500, 14);
+    check_lists(300, 16, 5);
 }
 
 /// A model of stumps: feature, threshold, value below and above.
@@ -345,6 +446,33 @@ fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
         );
     }
     text + "\nend of trees\n"
+}
+
+/// Any seven of ten doses must be high, and the cost leads away from all such points: the first is found before the tree is searched.
+#[test]
+fn a_first_point_is_found_where_the_objective_leads_away_from_all_of_them() {
+    let names: Vec<String> = (0..10).map(|i| format!("d{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let domain = Domain::Continuous { lower: 0.0, upper: 1.0 };
+    let variables: Vec<Variable> = names
+        .iter()
+        .map(|name| Variable { name: (*name).into(), domain: domain.clone(), level_names: Vec::new() })
+        .collect();
+    let good: Vec<_> = (0..10).map(|i| (i, 0.9, 0.0, 1.0)).collect();
+    let pure: Vec<_> = (0..10).map(|i| (i, 0.95, 1.0, 0.0)).collect();
+    let model = |name: &str, of: &[(usize, f64, f64, f64)]| {
+        let ensemble = Ensemble::read(stumps(&names, of).as_bytes(), &ReadOptions::default()).unwrap();
+        NamedModel::bind(name, ensemble, &variables, false).unwrap()
+    };
+    let models = vec![model("good", &good), model("pure", &pure)];
+    let mut problem = ModelProblem::new(variables.clone(), models).unwrap();
+    problem.constrain("good", "good >= 6.5").unwrap();
+    problem.constrain("pure", "pure >= 8.5").unwrap();
+    let mut options = options();
+    options.node_limit = Some(1);
+    let cost = names.join(" + ");
+    let found = problem.optimize(&cost, Goal::Minimize, &[], &options).unwrap();
+    assert!(found.best.is_some_and(|best| best.predictions[0] >= 7.0 && best.value >= 6.3), "none found");
 }
 
 /// A second layer exists from two layers on, and its dose is a whole number of spoons.

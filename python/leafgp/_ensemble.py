@@ -211,10 +211,8 @@ class Ensemble:
             maximize = problem.goal == "maximize"
         if not is_truth(maximize):
             raise RequestError(f"maximize is {maximize!r}; expected True or False")
-        if isinstance(top, bool) or not hasattr(top, "__index__") or top < 1:
-            raise RequestError(f"top is {top!r}; expected a whole number of at least 1")
         answer, is_interrupted = self._core._optimize(
-            problem._core, bool(maximize), fixed or {}, bool(by_position), int(top)
+            problem._core, bool(maximize), fixed or {}, bool(by_position), count_of(top)
         )
         optimum = Optimum(**answer)
         if is_interrupted:
@@ -272,6 +270,13 @@ class Ensemble:
 def is_truth(value: Any) -> bool:
     """True for a truth value of Python or numpy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def count_of(top: Any) -> int:
+    """How many cells are asked for."""
+    if isinstance(top, bool) or not hasattr(top, "__index__") or top < 1:
+        raise RequestError(f"top is {top!r}; expected a whole number of at least 1")
+    return int(top)
 
 
 def _class(index: Any) -> int | None:

@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _leafgp
-from ._ensemble import Ensemble, is_truth
+from ._ensemble import Ensemble, count_of, is_truth
 from ._errors import InfeasibleError, Interrupted, ModelError, ProblemError, RequestError
 from ._problem import Problem, Stated, goal_of, tables_of
 from ._tables import record
@@ -15,7 +15,8 @@ from ._variables import Variable
 
 class ModelsOptimum(NamedTuple):
     """The best input of several models: ``point``, ``value`` (of the objective), ``predictions`` by model, ``bound``
-    (no feasible input has a better value: proved), ``gap``, ``status``, ``stop_reason``, ``nodes``, ``seconds``."""
+    (no feasible input has a better value: proved), ``gap``, ``status``, ``stop_reason``, ``cell`` (where no tree of any
+    model changes its leaf), ``others`` (the next best cells), ``nodes``, ``seconds``."""
 
     point: Union[dict, None]
     value: Union[float, None]
@@ -24,6 +25,8 @@ class ModelsOptimum(NamedTuple):
     gap: Union[float, None]
     status: str
     stop_reason: str
+    cell: Union[dict, None]
+    others: list
     nodes: int
     seconds: float
 
@@ -166,15 +169,15 @@ class ModelProblem(Stated):
         """``"minimize"`` or ``"maximize"``."""
         return self._core.goal
 
-    def optimize(self, *, fixed: Mapping[str, Any] | None = None) -> ModelsOptimum:
+    def optimize(self, *, fixed: Mapping[str, Any] | None = None, top: int = 1) -> ModelsOptimum:
         """The feasible input with the best objective, with proof: the answer of ``leafgp optimize FILE.toml``.
 
-        ``fixed``: values that variables must have.
+        ``fixed``: values that variables must have. ``top``: how many of the best cells.
 
         Raises :class:`InfeasibleError`, :class:`RequestError`, :class:`ModelError`, and after Ctrl-C
         :class:`Interrupted` with what was found and proved.
         """
-        answer, is_interrupted = self._core._optimize(fixed or {})
+        answer, is_interrupted = self._core._optimize(fixed or {}, count_of(top))
         optimum = ModelsOptimum(**answer)
         if is_interrupted:
             raise Interrupted(optimum)

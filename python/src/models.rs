@@ -158,11 +158,12 @@ impl ModelProblem {
         &self,
         py: Python<'py>,
         fixed: &Bound<'py, PyAny>,
+        top: usize,
     ) -> PyResult<(Bound<'py, PyAny>, bool)> {
         let excluded = self.excluded(fixed)?;
         let goal = Direction::maximize_if(self.stated.goal() == Goal::Maximize);
         let optimum = watched(py, |context, _| {
-            let options = search_options(self.stated.settings(), context, 1);
+            let options = search_options(self.stated.settings(), context, top);
             Ok(self.together.optimize(&self.stated.objective().expr, goal, &excluded, &options)?)
         })?;
         if optimum.result.status == Status::Infeasible {

@@ -83,6 +83,11 @@ def test_models_of_three_libraries_give_the_optimum_of_enumeration_by_the_librar
     fixed = recipe(models).optimize(fixed={"kind": other})
     assert fixed.point["kind"] == other
     assert abs(fixed.value - worth[rows[:, 2] == ["tin", "zinc"].index(other)].max()) < 1e-9
+    listed = recipe(models).optimize(top=3)
+    values = [listed.value] + [other["value"] for other in listed.others]
+    assert values[0] == best.value and len(values) == 3 and values == sorted(values, reverse=True)
+    cells = [listed.cell] + [other["cell"] for other in listed.others]
+    assert all(cells[i] != cells[j] for i in range(3) for j in range(i))
     least = recipe(models, goal="minimize").optimize()
     assert abs(least.value - numpy.where(allowed, worth, numpy.inf).min()) < 1e-9
 

@@ -179,8 +179,13 @@ impl Forest {
     /// The cell of `x`: the largest box around it in which every tree keeps its leaf, within the domains. Points outside the domains have the
     /// cell that their leaves span, which may be empty.
     pub fn cell(&self, domains: &[Domain], x: &[f64]) -> Region {
+        self.cell_of_first(self.trees.len(), domains, x)
+    }
+
+    /// The same of the first `n_trees` trees.
+    pub(crate) fn cell_of_first(&self, n_trees: usize, domains: &[Domain], x: &[f64]) -> Region {
         let mut cell = Region::full(domains);
-        for tree in &self.trees {
+        for tree in &self.trees[..n_trees] {
             let mut at = 0;
             while let Node::Split { feature, rule, left, right } = &tree.nodes[at] {
                 let goes_left = rule.goes_left(x[*feature]);

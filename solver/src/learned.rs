@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use leafgp_constraints::{Constraints, Domain, Quantity, Tolerance};
 
+use crate::forest::Forest;
 use crate::problem::ProblemError;
 
 /// Predictions of one or more models at a point. Each depends on the active leaves of the problem's forest alone.
@@ -42,6 +43,8 @@ pub struct Learned<'a> {
     pub objective: &'a Quantity,
     /// Everything that restricts a point.
     pub system: &'a Constraints,
+    /// Number of the forest's first trees that the predictions come from. Their leaves make the cells that a list tells apart; the other trees only bound.
+    pub cell_trees: usize,
 }
 
 impl Learned<'_> {
@@ -69,7 +72,8 @@ impl Learned<'_> {
     }
 
     /// Checks the shapes.
-    pub(crate) fn validate(&self, domains: &[Domain], n_leaves: usize) -> Result<(), ProblemError> {
+    pub(crate) fn validate(&self, domains: &[Domain], forest: &Forest) -> Result<(), ProblemError> {
+        let (n_trees, n_leaves) = (forest.n_trees(), forest.n_leaves());
         let refuse = |message: String| Err(ProblemError(message));
         let (n, k) = (domains.len(), self.predictor.n_predictions());
         let of_system = self.system.domains();
@@ -82,6 +86,9 @@ impl Learned<'_> {
         let finite = |sum: &LeafSum| sum.constant.is_finite() && sum.linear.iter().all(|a| a.is_finite());
         if self.sums.len() != k || !self.sums.iter().all(|sum| sum.linear.len() == n_leaves && finite(sum)) {
             return refuse(format!("each of {k} predictions needs a sum of {n_leaves} finite coefficients"));
+        }
+        if self.cell_trees > n_trees {
+            return refuse(format!("cells by {} trees; the forest has {n_trees}", self.cell_trees));
         }
         Ok(())
     }

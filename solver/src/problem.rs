@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Takes the value of a point from an expression of the variables and of predictions, and demands the constraints that name them. Instead of
-    /// [`with_constraints`](Self::with_constraints): the system states those too. The best cell only; no certificates.
+    /// [`with_constraints`](Self::with_constraints): the system states those too. No certificates.
     #[must_use]
     pub fn with_learned(mut self, learned: Learned<'a>) -> Self {
         self.learned = Some(learned);
@@ -150,9 +150,14 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The box of all points of the domains with the same active leaves as `x`: where no tree changes its leaf.
+    /// Number of the first trees whose leaves tell cells apart: all but those that only bound an expression.
+    pub(crate) fn cell_trees(&self) -> usize {
+        self.learned.map_or(self.forest.n_trees(), |learned| learned.cell_trees)
+    }
+
+    /// The box of all points of the domains with the same active leaves as `x`: where no tree (that a [prediction](Learned) comes from) changes its leaf.
     pub fn level_set(&self, x: &[f64]) -> Region {
-        let mut region = self.forest.cell(self.domains, x);
+        let mut region = self.forest.cell_of_first(self.cell_trees(), self.domains, x);
         for (range, domain) in region.0.iter_mut().zip(self.domains) {
             if let Range::Interval { lower, upper } = range {
                 // Ends become attained values; `x` itself lies inside.
@@ -286,7 +291,7 @@ impl<'a> Problem<'a> {
             if self.objective.quadratic.is_some() {
                 return refuse("with learned constraints, the leaf objective must be linear".into());
             }
-            learned.validate(self.domains, n_leaves)?;
+            learned.validate(self.domains, self.forest)?;
         }
         Ok(())
     }

@@ -66,6 +66,39 @@ fn the_best_mix_of_two_models_and_a_cost() {
     assert!((least["value"].as_f64().unwrap() - 6.5).abs() < 1e-3, "{least}");
 }
 
+/// The stairs of the cost make no cells of their own.
+#[test]
+fn the_best_cells_of_two_models_are_listed() {
+    let folder = mix();
+    let list = folder.run(&["optimize", "mix.toml", "--top", "3", "--format", "json"]).json();
+    let others = list["others"].as_array().unwrap();
+    // 40 and 31 above 40 degrees, on both sides of a flow of 5; then 20 below.
+    let values = [&list, &others[0], &others[1]].map(|cell| cell["value"].as_f64().unwrap());
+    for (value, expected) in values.iter().zip([35.45, 28.95, 16.5]) {
+        assert!((value - expected).abs() < 4e-3, "{list}");
+    }
+    assert_eq!(
+        (
+            list["status"].as_str(),
+            others.len(),
+            &others[0]["predictions"]["strength"],
+            &others[0]["cell"]["flow"]
+        ),
+        (Some("optimal"), 2, &serde_json::json!(31.0), &serde_json::json!([0.0, 5.0]))
+    );
+    assert!(
+        list["cell"]["flow"][1] == 7.5 && list["cell"]["temp"] == serde_json::json!([41.0, 90.0]),
+        "{list}"
+    );
+    let text = folder.run(&["optimize", "mix.toml", "--top", "2"]).stdout;
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1].starts_with("worth: ") && lines[3].starts_with("2.: ") && lines.len() == 6, "{text}");
+    assert!(lines[4].starts_with("strength = 31, purity = 0.99"), "{text}");
+    // The fourth cell is the last that is pure enough.
+    let all = folder.run(&["optimize", "mix.toml", "--top", "9", "--format", "json"]).json();
+    assert!(all["others"].as_array().unwrap().len() == 3 && all["status"] == "optimal", "{all}");
+}
+
 #[test]
 fn mistakes_in_a_problem_over_models_have_their_place() {
     let folder = mix();
@@ -83,7 +116,9 @@ fn mistakes_in_a_problem_over_models_have_their_place() {
     );
     refused(&MIX.replace("purity = {", "flow = {"), &["flow", "variable too"]);
     refused(&MIX.replace("file = \"purity.txt\"", "path = \"purity.txt\""), &["bad.toml:13", "path", "file"]);
-    folder.refused(&["optimize", "mix.toml", "--top", "3"], &["--top"]);
+    let single_only = "certificates of single models only";
+    folder.refused(&["optimize", "mix.toml", "--certificate", "c.bin"], &["--certificate", single_only]);
+    folder.refused(&["verify", "mix.toml", "c.bin"], &["mix.toml", single_only]);
     folder.refused(&["optimize", "mix.toml", "--by-position"], &["--by-position"]);
     folder.refused(&["optimize", "mix.toml", "--data", "t.csv"], &["--data"]);
     let both = ["optimize", "strength.txt", "--data", "t.csv", "--problem", "p.toml"];

@@ -42,7 +42,7 @@ impl ModelProblem {
     /// Finds the feasible setting nearest to `from` whose prediction reaches the target, and proves it; or proves that there is none.
     ///
     /// # Errors
-    /// Shapes that do not fit, numbers that are not finite, a category without names; then as [`optimize`](Self::optimize).
+    /// Shapes that do not fit, numbers that are not finite, a category without names, more than one setting asked for; then as [`optimize`](Self::optimize).
     pub fn reach(
         &self,
         reach: &Reach<'_>,
@@ -58,6 +58,9 @@ impl ModelProblem {
         let numbers = reach.from.iter().chain(reach.weights).chain([&limit]);
         if numbers.into_iter().any(|x| !x.is_finite()) || reach.weights.iter().any(|w| *w < 0.0) {
             return refuse("setting, weights and target must be finite, weights not negative".into());
+        }
+        if options.k_best > 1 {
+            return refuse("only the nearest setting is sought".into());
         }
         let Some(model) = self.models.get(reach.model) else {
             return refuse(format!("there is no model number {}", reach.model));

@@ -30,6 +30,8 @@ pub(super) struct LeafRelaxation {
     pub(super) constraints: Vec<LeafFunction>,
     /// The sum that each model's prediction follows from.
     pub(super) sums: Vec<LeafSum>,
+    /// Number of the models' trees, which come first.
+    pub(super) cell_trees: usize,
 }
 
 /// A constraint's part in the relaxation.
@@ -73,7 +75,8 @@ impl ModelProblem {
         });
         let constraints = constraints.collect();
         let sums = (0..self.models.len()).map(|k| union.sum(k)).collect();
-        Ok(LeafRelaxation { forest: union.forest, objective, constraints, sums })
+        let cell_trees = of_models.n_trees();
+        Ok(LeafRelaxation { forest: union.forest, objective, constraints, sums, cell_trees })
     }
 
     /// The whole box of variables and predictions.

@@ -2,7 +2,7 @@
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Domain, Quantity, Region, Variable};
 use leafgp_solver::search::relative_gap;
-use leafgp_solver::{Learned, Predictor, Problem, SearchOptions, Status, StopReason, minimize};
+use leafgp_solver::{Incumbent, Learned, Predictor, Problem, SearchOptions, Status, StopReason, minimize};
 
 use super::predictor::Models;
 use super::{ModelProblem, multipliers};
@@ -18,6 +18,8 @@ pub struct ModelCandidate {
     pub value: f64,
     /// The predictions, in the order of the models.
     pub predictions: Vec<f64>,
+    /// All points of the box in which no tree of any model changes its leaf (constraints not considered). The objective's expression may still move in it.
+    pub cell: Region,
 }
 
 /// The best input, and how far it is from the best there could be.
@@ -25,9 +27,12 @@ pub struct ModelCandidate {
 pub struct ModelOptimum {
     /// The best input found; `None` when there is none or the limits came first.
     pub best: Option<ModelCandidate>,
+    /// With [`k_best`](SearchOptions::k_best) above 1, the next best cells, best first; each with its best input, within the gap once the proof is complete.
+    pub others: Vec<ModelCandidate>,
     /// Proved: no feasible input has a better objective, with predictions as the libraries compute them.
     pub bound: f64,
-    /// `|value - bound| / max(|value|, 1e-9)`; infinite without an input.
+    /// `|value - bound| / max(|value|, 1e-9)`; infinite without an input. With `k_best` above 1: of the last listed cell, against the bound of all that is not
+    /// listed.
     pub gap: f64,
     /// What is known.
     pub status: Status,
@@ -45,8 +50,7 @@ impl ModelProblem {
     /// Points at which the objective is undefined are not feasible.
     ///
     /// # Errors
-    /// An objective that is refused ([`check_objective`](Self::check_objective)) or unbounded; options out of range, more than one cell asked for among them.
-    /// An empty space and limits are outcomes.
+    /// An objective that is refused ([`check_objective`](Self::check_objective)) or unbounded; options out of range. An empty space and limits are outcomes.
     pub fn optimize(
         &self,
         objective: &str,
@@ -85,6 +89,7 @@ impl ModelProblem {
                 sums: &relaxation.sums,
                 objective: &quantity,
                 system: &system,
+                cell_trees: relaxation.cell_trees,
             });
         for function in &relaxation.constraints {
             problem = problem.with_limit(function.at_most_zero(&relaxation.forest));
@@ -100,26 +105,31 @@ impl ModelProblem {
             point.extend(predictor.predict(x));
             quantity.value(&point)
         };
-        let best = report.incumbent.map(|incumbent| {
+        let candidate = |incumbent: Incumbent| {
             let (mut point, mut objective) = (incumbent.x, incumbent.objective);
             for (v, &own) in from.unwrap_or_default().iter().enumerate() {
                 let before = std::mem::replace(&mut point[v], own);
                 let trial = if before != own && problem.allows(&point) { value(&point) } else { f64::NAN };
                 if trial <= objective { objective = trial } else { point[v] = before }
             }
-            let predictions = predictor.predict(&point);
-            ModelCandidate { point, value: goal.sign() * objective, predictions }
-        });
+            let (predictions, cell) = (predictor.predict(&point), problem.level_set(&point));
+            ModelCandidate { point, value: goal.sign() * objective, predictions, cell }
+        };
+        let best = report.incumbent.map(candidate);
+        let others: Vec<_> = report.others.into_iter().map(candidate).collect();
+        let gap = match &best {
+            Some(best) if others.is_empty() => relative_gap(goal.sign() * best.value, report.best_bound),
+            _ => report.gap,
+        };
         Ok(ModelOptimum {
             bound: goal.sign() * report.best_bound,
-            gap: best
-                .as_ref()
-                .map_or(report.gap, |best| relative_gap(goal.sign() * best.value, report.best_bound)),
+            gap,
             status: report.status,
             stop_reason: report.stop_reason,
             nodes: report.nodes,
             seconds: started.elapsed().as_secs_f64(),
             best,
+            others,
         })
     }
 

@@ -52,7 +52,7 @@ pub fn certify(
     let neighbours = Neighbours::new(&model);
     let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
     let context = Context { model: &model, neighbours: &neighbours, options: &options, deadline };
-    let mut pool = Pool::new(1);
+    let mut pool = Pool::new(1, problem.cell_trees());
     if bound.is_finite() {
         // Stands for "everything at or above the bound is of no interest".
         pool.insert(&Found { objective: bound, leaves: Vec::new(), x: Vec::new() });

@@ -1,6 +1,7 @@
 //! The whole search: start heuristics, rounds of subtrees, report.
 
 mod ladder;
+mod restore;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -179,7 +180,7 @@ impl<'a> Search<'a> {
             problem,
             options,
             started: Instant::now(),
-            pool: Pool::new(options.k_best),
+            pool: Pool::new(options.k_best, problem.cell_trees()),
             undecided: Undecided::default(),
             queue: BinaryHeap::new(),
             whole_bytes: 0,
@@ -266,6 +267,9 @@ impl<'a> Search<'a> {
             };
             for found in each_of(threads, starts, improve).iter().flatten() {
                 self.pool.insert(found);
+            }
+            if self.pool.found.is_empty() {
+                self.start_within_limits(context);
             }
         }
         self.announce();
@@ -363,15 +367,22 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// True when listed cells hold values that differ: each is known to be the best of its cell within the gap only.
+    fn lists_values(&self) -> bool {
+        self.problem.learned.is_some() && self.options.k_best > 1
+    }
+
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
         let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
-        open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound)
+        let proved = open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
+        // A rung knew the cells that were listed then, within the gap.
+        if self.lists_values() { proved.min(self.cutoff()) } else { proved }
     }
 
     fn best_bound(&self) -> f64 {
         let best = self.pool.found.first().map_or(f64::INFINITY, |found| found.objective);
-        self.remaining_bound().min(best)
+        self.remaining_bound().min(if self.lists_values() { self.options.cutoff(best) } else { best })
     }
 
     fn announce(&self) {
@@ -412,12 +423,15 @@ impl<'a> Search<'a> {
         let last = others.last().or(incumbent.as_ref()).map(|i| i.objective);
         let proved = if options.k_best > 1 { remaining_bound } else { best_bound };
         let gap = last.map_or(f64::INFINITY, |objective| relative_gap(objective, proved));
+        // A list that limits left short is not done, however good what it holds.
+        let is_full = self.pool.found.len() >= options.k_best || remaining_bound == f64::INFINITY;
         let status = match last {
             // A complete proof ends at the cutoff, which rounding may put a hair beyond the requested gap.
             Some(objective)
-                if gap <= options.gap
-                    || objective - proved <= options.absolute_gap
-                    || remaining_bound >= self.cutoff() =>
+                if is_full
+                    && (gap <= options.gap
+                        || objective - proved <= options.absolute_gap
+                        || remaining_bound >= self.cutoff()) =>
             {
                 Status::Optimal
             }

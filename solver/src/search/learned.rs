@@ -74,17 +74,19 @@ impl<'a> CellEffort<'a> {
     }
 }
 
-/// Seeks the smallest value in a cell by halving what is open below the best. `cutoff_below` says, for a value found, below what another is of interest.
+/// Seeks the smallest value in a cell by halving what is open below the best. `cutoff` says, for the cell's leaves, below what a value is of interest;
+/// `cutoff_below`, for a value found, below what another is.
 pub(crate) fn search_cell(
     model: &Model<'_>,
     learned: &Learned<'_>,
     mut region: Region,
-    mut cutoff: f64,
+    cutoff: impl Fn(&[usize]) -> f64,
     cutoff_below: impl Fn(f64) -> f64,
     effort: &CellEffort<'_>,
 ) -> Option<CellOutcome> {
     let middle = centre(model, &region);
     let leaves = permitted(model, &middle)?;
+    let mut cutoff = cutoff(&leaves);
     let (smallest, largest) = learned.value_ends();
     let floor = model.problem.objective.value(&leaves).max(smallest);
     let mut outcome = CellOutcome { best: None, bound: floor, closed: false };

@@ -261,7 +261,7 @@ pub(crate) fn realise(model: &Model<'_>, cells: &IdVec<FeatureId, CellId>, limit
     if let Some(learned) = &model.problem.learned {
         let effort = CellEffort { limits, nodes: 20, steps: LEARNED_STEPS };
         let nearly = |value: f64| value - 1e-3 * value.abs();
-        return search_cell(model, learned, region, f64::INFINITY, nearly, &effort)?.best;
+        return search_cell(model, learned, region, |_| f64::INFINITY, nearly, &effort)?.best;
     }
     let middle = centre(model, &region);
     let found = evaluate(model, middle)?;

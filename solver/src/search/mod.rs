@@ -24,7 +24,8 @@
 //! leave open gets its bound from a ladder of cutoffs (`driver::ladder`).
 //!
 //! With [learned](crate::Learned) constraints the leaf objective is only a lower bound of the value. The predictions' ranges over a node and the cutoff join
-//! the box that is contracted in step 1, which bounds the value too; a final cell is searched by halving what is open of its value (`learned`).
+//! the box that is contracted in step 1, which bounds the value too; a final cell is searched by halving what is open of its value (`learned`). Cells are then those of
+//! the trees that predictions come from, and where all of these are decided, a node competes with its own cell's value when that is listed.
 
 mod blocks;
 mod branching;
@@ -83,8 +84,5 @@ pub use stages::Stages;
 pub fn minimize(problem: &Problem<'_>, options: &SearchOptions) -> Result<Report, SearchError> {
     options.validate()?;
     problem.validate()?;
-    if problem.learned.is_some() && options.k_best > 1 {
-        return Err(SearchError::Options("with learned constraints k_best must be 1".into()));
-    }
     driver::run(problem, options)
 }

@@ -10,7 +10,7 @@ use super::options::SearchOptions;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) objective: f64,
-    /// Active leaves in the forest's numbering: what makes two points the same cell.
+    /// Active leaves in the forest's numbering. Those of the first trees make two points the same cell.
     pub(crate) leaves: Vec<usize>,
     pub(crate) x: Vec<f64>,
 }
@@ -19,12 +19,33 @@ pub(crate) struct Found {
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     k: usize,
+    /// Number of the trees that tell cells apart.
+    cell_trees: usize,
     pub(crate) found: Vec<Found>,
 }
 
 impl Pool {
-    pub(crate) fn new(k: usize) -> Self {
-        Self { k, found: Vec::new() }
+    pub(crate) fn new(k: usize, cell_trees: usize) -> Self {
+        Self { k, cell_trees, found: Vec::new() }
+    }
+
+    /// What tells a cell from others.
+    fn key<'a>(&self, leaves: &'a [usize]) -> &'a [usize] {
+        leaves.get(..self.cell_trees).unwrap_or(leaves)
+    }
+
+    fn position(&self, leaves: &[usize]) -> Option<usize> {
+        self.found.iter().position(|f| self.key(&f.leaves) == self.key(leaves))
+    }
+
+    /// The objective that a new point with such leaves must beat: that of the last cell of the list, or of its own cell when that is listed.
+    pub(crate) fn worst_at(&self, leaves: &[usize]) -> f64 {
+        self.position(leaves).map_or_else(|| self.worst(), |known| self.found[known].objective)
+    }
+
+    /// Whether several cells are listed, so that they can have [different values to beat](Self::worst_at).
+    pub(crate) fn lists_several(&self) -> bool {
+        self.k > 1
     }
 
     /// The objective that a new cell must beat: infinite while fewer than `k` are known.
@@ -38,7 +59,7 @@ impl Pool {
             return false;
         }
         // A cell is listed once, with its best point.
-        if let Some(known) = self.found.iter().position(|f| f.leaves == new.leaves) {
+        if let Some(known) = self.position(&new.leaves) {
             if new.objective >= self.found[known].objective {
                 return false;
             }
@@ -119,7 +140,7 @@ pub(crate) fn settle(
     let region = model.cells.hull(cells);
     if let Some(learned) = &model.problem.learned {
         let effort = CellEffort::whole(limits);
-        let cutoff = options.cutoff(pool.worst());
+        let cutoff = |leaves: &[usize]| options.cutoff(pool.worst_at(leaves));
         let outcome = search_cell(model, learned, region, cutoff, |value| options.cutoff(value), &effort);
         let Some(CellOutcome { best, bound, closed }) = outcome else { return false };
         if !closed {
@@ -136,7 +157,7 @@ pub(crate) fn settle(
     let Some(constraints) = model.problem.constraints else {
         return pool.insert(&found);
     };
-    if pool.found.iter().any(|f| f.leaves == found.leaves) {
+    if pool.position(&found.leaves).is_some() {
         return false;
     }
     match decide(model, constraints, limits, &region, &found.x) {

@@ -5,7 +5,7 @@ use leafgp_constraints::Region;
 /// What is known at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The incumbent is proved optimal within the requested gap.
+    /// The incumbent is proved optimal within the requested gap; with several cells asked for, the whole list.
     Optimal,
     /// There is an incumbent, the proof is not complete.
     Feasible,

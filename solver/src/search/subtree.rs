@@ -56,6 +56,22 @@ impl Context<'_> {
     pub(crate) fn cutoff(&self, pool: &Pool) -> f64 {
         self.options.cutoff(pool.worst())
     }
+
+    /// The same within a node: where it lies in a cell that is listed, only better points of that are of interest.
+    fn cutoff_in(&self, node: &Node, pool: &Pool) -> f64 {
+        let (model, n_trees) = (self.model, self.model.problem.cell_trees());
+        let is_cell = || {
+            let open = node.blocks.ids().into_iter().next().map(|b| node.blocks.tree(model, b));
+            open.is_none_or(|tree| tree.index() >= n_trees)
+        };
+        if model.problem.learned.is_none() || !pool.lists_several() || !is_cell() {
+            return self.cutoff(pool);
+        }
+        let cells = node.first_cells(model);
+        let leaf = |tree| model.items.leaf[model.descend(tree, &cells)].map(Id::index);
+        let leaves: Vec<usize> = model.trees.ids().into_iter().take(n_trees).filter_map(leaf).collect();
+        self.options.cutoff(pool.worst_at(&leaves))
+    }
 }
 
 /// What came of a subtree.
@@ -191,7 +207,7 @@ impl Worker {
         for round in 1.. {
             let possible = match forward {
                 Some(forward) => self.narrow_on_record(ctx, forward, node, changed),
-                None => self.narrow(ctx, node, changed, ctx.cutoff(&outcome.pool)),
+                None => self.narrow(ctx, node, changed, ctx.cutoff_in(node, &outcome.pool)),
             };
             if !possible {
                 return Verdict::Closed;
@@ -203,7 +219,7 @@ impl Worker {
                 }
                 return Verdict::Closed;
             }
-            let mut cutoff = ctx.cutoff(&outcome.pool);
+            let mut cutoff = ctx.cutoff_in(node, &outcome.pool);
             self.links.build(model, &node.cells, &node.blocks);
             let bound = if let Some(record) = &mut self.record {
                 let (bound, proof) = self.dual.raise_on_record(model, &self.links, node, cutoff);
@@ -221,7 +237,7 @@ impl Worker {
             let searches = serial < FIRST_SEARCHES || serial.is_multiple_of(SEARCH_EVERY);
             if round == 1 && searches && ctx.options.local_search {
                 self.search_from(ctx, node, serial, outcome);
-                cutoff = ctx.cutoff(&outcome.pool);
+                cutoff = ctx.cutoff_in(node, &outcome.pool);
             }
             let n_items = node.blocks.n_items();
             if !self.fix(model, node, bound, cutoff) {

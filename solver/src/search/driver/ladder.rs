@@ -38,7 +38,7 @@ struct Rung {
 /// The rungs so far.
 #[derive(Debug)]
 pub(super) struct Ladder {
-    /// Proved: no allowed point has a smaller objective.
+    /// Proved: no allowed point outside the cells that the search lists has a smaller objective.
     pub(super) bound: f64,
     /// Nodes of all rungs.
     pub(super) nodes: u64,
@@ -145,7 +145,7 @@ impl Search<'_> {
             let patience = begun.checked_add(Duration::from_secs_f64(SHARE * left));
             let deadline = [context.deadline, patience].into_iter().flatten().min();
             rung.rounds(&Context { options: &options, deadline, ..*context }, threads);
-            let bound = rung.best_bound();
+            let bound = rung.remaining_bound();
             self.ladder.nodes += rung.nodes;
             self.ladder.bound = self.ladder.bound.max(bound);
             self.ladder.spent += begun.elapsed();
@@ -156,9 +156,9 @@ impl Search<'_> {
                 continue;
             }
             self.ladder.rungs.push(Rung { bound, seconds: begun.elapsed().as_secs_f64() });
-            // A better point was found, and nothing is below that.
+            // A better point was found, and nothing is below that, nor left undecided, as by a deadline within a cell.
             if rung.queue.is_empty() && bound < cutoff {
-                return rung.undecided.bound >= bound;
+                return rung.undecided.bound >= rung.cutoff();
             }
             if bound < cutoff {
                 return false;
@@ -301,5 +301,51 @@ mod tests {
         }
         assert!(climbed > 100 && between > 20, "{climbed} rungs, {between} bounds short of the optimum");
         assert!(curved > 50, "{curved} rungs with a deviation that is maximised");
+    }
+
+    /// A rung whose values all lie below what it proves has said nothing of the cells between that and the last of the list.
+    #[test]
+    fn rungs_leave_a_search_for_several_cells_its_list() {
+        let mut climbed = 0;
+        for seed in 0..400 {
+            let small = Small::random(seed);
+            let problem = small.problem();
+            let Some(model) = Model::new(&problem) else { continue };
+            let mut cells: Vec<(f64, Vec<usize>, Vec<f64>)> = allowed_points(&model)
+                .into_iter()
+                .map(|point| (point.value, problem.forest.active_leaves(&point.x), point.x))
+                .collect();
+            cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            cells.dedup_by(|a, b| a.1 == b.1);
+            if cells.len() < 4 {
+                continue;
+            }
+            let options = SearchOptions {
+                gap: 0.0,
+                k_best: 3,
+                local_search: false,
+                start_points: [0, cells.len() - 2, cells.len() - 1].map(|k| cells[k].2.clone()).into(),
+                time_limit: Some(Duration::from_secs(4_000)),
+                ..SearchOptions::default()
+            };
+            let neighbours = Neighbours::new(&model);
+            let context =
+                Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
+            let mut search = late(&problem, &context);
+            if search.climb(&context, None) {
+                search.clear();
+            }
+            climbed += search.ladder.rungs.len();
+            search.rounds(&context, None);
+            let report = search.report(StopReason::Gap);
+            let listed = report.incumbent.iter().chain(&report.others);
+            for (found, expected) in listed.zip(&cells[..3]) {
+                let found = found.objective;
+                assert!((found - expected.0).abs() <= 2e-9, "seed {seed}: {found} instead of {}", expected.0);
+            }
+            assert_eq!(report.others.len(), 2);
+            assert!(report.remaining_bound <= cells[3].0 + 1e-9, "seed {seed}");
+        }
+        assert!(climbed > 100, "{climbed} rungs");
     }
 }

@@ -39,8 +39,12 @@ fn walk(seed: u64, allowance: f64, seen: &mut Seen) {
     let neighbours = Neighbours::new(&model);
     let context = Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
     let mut worker = Worker::default();
-    let mut outcome =
-        Outcome { open: Vec::new(), pool: Pool::new(1), undecided: Undecided::default(), nodes: 0 };
+    let mut outcome = Outcome {
+        open: Vec::new(),
+        pool: Pool::new(1, model.problem.cell_trees()),
+        undecided: Undecided::default(),
+        nodes: 0,
+    };
     worker.open(&model, OpenNode::root(&model, f64::NEG_INFINITY));
     while let Some((mut node, split)) = worker.stack.pop() {
         let (bound, cells) = (node.bound, node.cells.clone());
