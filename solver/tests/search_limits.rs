@@ -198,6 +198,7 @@ fn malformed_problems_are_refused_with_their_reason() {
         minimize(&problem, &options).unwrap_err().to_string()
     };
     assert!(wrong(|o| o.gap = f64::NAN).contains("gap NaN"));
+    assert!(wrong(|o| o.gap = 1.5).contains("gap 1.5"));
     assert!(wrong(|o| o.threads = 0).contains("threads"));
     assert!(wrong(|o| o.k_best = 0).contains("k_best"));
 }

@@ -21,7 +21,8 @@ impl std::fmt::Debug for ProgressCallback {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SearchOptions {
-    /// Relative gap `(objective - bound) / max(|objective|, 1e-9)` at which an incumbent counts as optimal; `>= 0`, default 1e-4.
+    /// Relative gap `(objective - bound) / max(|objective|, 1e-9)` at which an incumbent counts as optimal; in `[0, 1]` (beyond 1 a better
+    /// incumbent would let less be cut off), default 1e-4.
     pub gap: f64,
     /// Absolute gap `objective - bound` at which an incumbent counts as optimal; `>= 0`, default 1e-9.
     pub absolute_gap: f64,
@@ -75,8 +76,8 @@ impl SearchOptions {
     /// Names the setting that is out of range.
     pub fn validate(&self) -> Result<(), SearchError> {
         let refuse = |message: String| Err(SearchError::Options(message));
-        if !(self.gap >= 0.0 && self.gap < f64::INFINITY) {
-            return refuse(format!("gap {} must be a finite number >= 0", self.gap));
+        if !(0.0..=1.0).contains(&self.gap) {
+            return refuse(format!("gap {} must be a number in [0, 1]", self.gap));
         }
         if !(self.absolute_gap >= 0.0 && self.absolute_gap < f64::INFINITY) {
             return refuse(format!("absolute_gap {} must be a finite number >= 0", self.absolute_gap));
