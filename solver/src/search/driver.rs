@@ -18,8 +18,9 @@ use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::{Model, Stopped};
 use super::moves::{Moves, Reach};
-use super::node::OpenNode;
+use super::node::{Node, OpenNode};
 use super::options::SearchOptions;
+use super::polish::polished_root;
 use super::pool::{Found, Pool, Undecided};
 use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
@@ -95,6 +96,8 @@ struct Search<'a> {
     /// False for the rungs of a ladder themselves.
     has_ladder: bool,
     ladder: Ladder,
+    /// The root of a sum of trees, with polished messages.
+    root: Option<Node>,
 }
 
 /// Runs the search on a checked problem.
@@ -124,7 +127,10 @@ fn run_within(
     };
     let neighbours = Neighbours::new(&model);
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
-    search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+    if model.deviation.is_none() {
+        search.root = polished_root(&model, search.trivial_bound(), &must_stop);
+    }
+    search.push(search.root(&model));
     let threads = match options.threads {
         0 | 1 => None,
         n => {
@@ -188,6 +194,7 @@ impl<'a> Search<'a> {
             nodes: 0,
             has_ladder: false,
             ladder: Ladder::default(),
+            root: None,
         }
     }
 
@@ -200,9 +207,21 @@ impl<'a> Search<'a> {
                 self.pool.insert(&Found { objective, leaves, x: x.clone() });
             }
         }
-        self.undecided.bound = trivial_bound(self.problem.objective, self.problem.forest);
+        self.undecided.bound = self.trivial_bound();
         let interrupted = self.options.interrupted();
         self.report(if interrupted { StopReason::Interrupted } else { StopReason::TimeLimit })
+    }
+
+    fn trivial_bound(&self) -> f64 {
+        trivial_bound(self.problem.objective, self.problem.forest)
+    }
+
+    /// The node to start from.
+    fn root(&self, model: &Model<'_>) -> OpenNode {
+        match &self.root {
+            Some(root) => OpenNode::Whole { node: Box::new(root.clone()), split: None },
+            None => OpenNode::root(model, self.trivial_bound()),
+        }
     }
 
     fn push(&mut self, node: OpenNode) {
