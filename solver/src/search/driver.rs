@@ -54,9 +54,11 @@ const LEAST_PREPARATION: Duration = Duration::from_millis(500);
 /// Start points used at most, best first.
 const MAX_START_POINTS: usize = 10;
 
-/// A queued node; the heap pops the lowest bound, the oldest of equals.
+/// A queued node; the heap pops the lowest rank, the oldest of equals.
 struct Queued {
     node: OpenNode,
+    /// Its bound; where order is by depth, falling with the number.
+    rank: f64,
     number: u64,
 }
 
@@ -76,7 +78,7 @@ impl PartialOrd for Queued {
 
 impl Ord for Queued {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.node.bound().total_cmp(&self.node.bound()).then(other.number.cmp(&self.number))
+        other.rank.total_cmp(&self.rank).then(other.number.cmp(&self.number))
     }
 }
 
@@ -93,7 +95,8 @@ struct Search<'a> {
     most_whole_bytes: usize,
     numbers: u64,
     nodes: u64,
-    /// False for the rungs of a ladder themselves.
+    /// False for the rungs of a ladder themselves. These go on with the youngest nodes: their cutoff stands, so that the order costs nothing, and what is closed
+    /// stays closed when it falls.
     has_ladder: bool,
     ladder: Ladder,
     /// The root of a sum of trees, with polished messages.
@@ -114,7 +117,6 @@ fn run_within(
     let started = Instant::now();
     let mut search = Search::new(problem, options, most_whole_bytes);
     search.started = started;
-    search.has_ladder = true;
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let must_stop = || {
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -192,7 +194,7 @@ impl<'a> Search<'a> {
             most_whole_bytes,
             numbers: 0,
             nodes: 0,
-            has_ladder: false,
+            has_ladder: true,
             ladder: Ladder::default(),
             root: None,
         }
@@ -233,7 +235,8 @@ impl<'a> Search<'a> {
         } else {
             node.compact()
         };
-        self.queue.push(Queued { node, number: self.numbers });
+        let rank = if self.has_ladder { node.bound() } else { -(self.numbers as f64) };
+        self.queue.push(Queued { node, rank, number: self.numbers });
         self.numbers += 1;
     }
 
@@ -242,7 +245,7 @@ impl<'a> Search<'a> {
         self.whole_bytes = 0;
     }
 
-    /// The node to go on with: the lowest bound.
+    /// The node to go on with: the lowest rank.
     fn pop(&mut self) -> Option<OpenNode> {
         let node = self.queue.pop()?.node;
         self.whole_bytes -= node.bytes();
@@ -327,7 +330,9 @@ impl<'a> Search<'a> {
             while batch.len() < SUBTREES {
                 match self.pop() {
                     Some(node) if node.bound() < cutoff => batch.push(node),
-                    Some(_) => self.clear(),
+                    // All others have higher bounds still.
+                    Some(_) if self.has_ladder => self.clear(),
+                    Some(_) => {}
                     None => break,
                 }
             }
@@ -374,8 +379,10 @@ impl<'a> Search<'a> {
                 for found in &outcome.pool.found {
                     self.pool.insert(found);
                 }
-                for node in outcome.open {
-                    self.push(node);
+                if self.has_ladder {
+                    outcome.open.into_iter().for_each(|node| self.push(node));
+                } else {
+                    outcome.open.into_iter().rev().for_each(|node| self.push(node));
                 }
             }
             self.announce();
@@ -384,7 +391,11 @@ impl<'a> Search<'a> {
 
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
-        let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
+        let open = if self.has_ladder {
+            self.queue.peek().map_or(f64::INFINITY, |queued| queued.rank)
+        } else {
+            self.queue.iter().fold(f64::INFINITY, |least, queued| least.min(queued.node.bound()))
+        };
         open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound)
     }
 

@@ -6,12 +6,11 @@
 //! still fits into what is left. If so, the search itself goes on; it never depends on the rungs, so that its answer stays the same whether it was paused or
 //! not. If not, one rung takes most of what is left; where its value was too high for that, the value falls, and what was done for the higher one counts.
 
-use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
-use super::{Queued, Search};
+use super::Search;
 use crate::search::options::SearchOptions;
 use crate::search::pool::{Found, Undecided};
 use crate::search::subtree::Context;
@@ -22,11 +21,12 @@ const START: f64 = 0.0625;
 const START_OF_DEVIATION: f64 = 0.7;
 /// What each rung leaves of the gap; the later ones are tried where the first would take too long.
 const STEPS: [f64; 3] = [0.7, 0.8, 0.9];
-/// Share of the time left that a rung may be expected to take, and after which its value falls.
+/// Share of the time left that a rung may be expected to take: times grow faster than estimated, so that it takes most of it.
 const SHARE: f64 = 0.5;
-/// The same once the times tell that there is too little for the whole proof: one rung then is to take most of it. After what share its value falls.
-const TRUSTED_SHARE: f64 = 0.7;
-const PATIENCE: f64 = 0.75;
+/// Share of the time left after which a rung's value falls.
+const PATIENCE: f64 = 0.7;
+/// Steps in which the value falls to what was proved before.
+const FALLS: u32 = 10;
 
 /// Rungs from which on the times are believed.
 const TRUSTED: usize = 3;
@@ -127,7 +127,7 @@ impl Ladder {
                 return None;
             }
             if whole > left {
-                let rung = self.reach(TRUSTED_SHARE * left, gap);
+                let rung = self.reach(SHARE * left, gap);
                 return (is_open(rung) && rung >= goal - STEPS[STEPS.len() - 1] * gap).then_some(rung);
             }
         }
@@ -168,21 +168,25 @@ impl Search<'_> {
         }
     }
 
-    /// Proves a value from the root. Where that takes too long, the value falls half of the way to the bound that is left, and so on while there is time:
-    /// what was found to hold nothing below the higher value holds nothing below the lower one.
+    /// Proves a value from the root. Where that takes too long, the value falls towards the bound that is known, step by step: what was found to hold nothing below
+    /// the higher value holds nothing below the lower one.
     fn rung(
         &mut self,
         context: &Context<'_>,
         threads: Option<&ThreadPool>,
-        mut cutoff: f64,
+        value: f64,
         limit: Duration,
     ) -> RungEnd {
         let mut pool = self.pool.clone();
         self.ladder.found.iter().for_each(|found| _ = pool.insert(found));
         let mut undecided = Undecided::default();
-        let mut queue = BinaryHeap::from([Queued { node: self.root(context.model), number: 0 }]);
-        let mut share = if self.ladder.rungs.len() < TRUSTED { SHARE } else { PATIENCE };
-        loop {
+        let mut open = vec![self.root(context.model)];
+        let mut proved = self.remaining_bound();
+        let begun = Instant::now();
+        let left = limit.saturating_sub(self.started.elapsed());
+        for step in 0..FALLS {
+            let fallen = f64::from(step) / f64::from(FALLS);
+            let cutoff = value - fallen * (value - proved);
             let node_limit = self.options.node_limit;
             let options = SearchOptions {
                 objective_cutoff: cutoff,
@@ -192,15 +196,16 @@ impl Search<'_> {
                 ..self.options.clone()
             };
             let mut rung = Search::new(self.problem, &options, self.most_whole_bytes);
+            rung.has_ladder = false;
             rung.pool = pool;
             rung.undecided = undecided;
-            queue.into_sorted_vec().into_iter().rev().for_each(|queued| rung.push(queued.node));
-            let left = limit.saturating_sub(self.started.elapsed());
-            let patience = Instant::now().checked_add(left.mul_f64(share));
+            open.into_iter().for_each(|node| rung.push(node));
+            let patience = begun.checked_add(left.mul_f64(PATIENCE + (1.0 - PATIENCE) * fallen));
             let deadline = [context.deadline, patience].into_iter().flatten().min();
             rung.rounds(&Context { options: &options, deadline, ..*context }, threads);
             let bound = rung.best_bound();
             self.ladder.nodes += rung.nodes;
+            proved = proved.max(bound);
             self.ladder.bound = self.ladder.bound.max(bound);
             self.ladder.found.clone_from(&rung.pool.found);
             if bound >= cutoff {
@@ -209,15 +214,14 @@ impl Search<'_> {
             if rung.queue.is_empty() {
                 return RungEnd::Found { settled: rung.undecided.bound >= bound };
             }
-            let lower = 0.5 * (bound + cutoff);
             let is_late = patience.is_some_and(|end| Instant::now() >= end);
-            if context.must_stop() || !is_late || !(lower > bound && lower < cutoff) {
-                return RungEnd::Open;
+            if context.must_stop() || !is_late {
+                break;
             }
-            cutoff = lower;
-            share = SHARE;
-            Search { pool, undecided, queue, .. } = rung;
+            Search { pool, undecided, .. } = rung;
+            open = rung.queue.into_sorted_vec().into_iter().map(|queued| queued.node).collect();
         }
+        RungEnd::Open
     }
 }
 
@@ -246,11 +250,11 @@ mod tests {
         // Twice the time for each 2: 2 * 2^2.5 = 11.3 seconds for the whole, taken twice, of which 4 are spent.
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.7), None);
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 18.5), Some(-3.5));
-        // Too little for the whole, whatever estimates are worth: seven tenths of 40/7 seconds are twice the last rung's time.
-        let rung = ladder.next(-5.0, 0.0, 4.0, 40.0 / 7.0).unwrap();
+        // Too little for the whole, whatever estimates are worth: half of 8 seconds are twice the last rung's time.
+        let rung = ladder.next(-5.0, 0.0, 4.0, 8.0).unwrap();
         assert!((rung + 3.0).abs() < 1e-12, "{rung}");
         // Less than a tenth of the gap is not worth a rung.
-        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 3.2), None);
+        assert_eq!(ladder.next(-5.0, 0.0, 4.0, 4.5), None);
         assert_eq!(ladder.next(-5.0, 0.0, 4.0, 2.0), None);
         // The search has taken longer than estimated: the estimate doubles.
         assert_eq!(ladder.next(-5.0, 0.0, 23.0, 22.0), Some(-3.5));
@@ -285,7 +289,6 @@ mod tests {
     /// A search at its root with a ladder, three quarters of a limit of 4,000 seconds after its start.
     fn late<'a>(problem: &'a Problem<'a>, context: &Context<'a>) -> Search<'a> {
         let mut search = Search::new(problem, context.options, usize::MAX);
-        search.has_ladder = true;
         search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
         search.push(search.root(context.model));
         search.start(context, None);
