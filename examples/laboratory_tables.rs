@@ -35,11 +35,12 @@ struct LabTable {
 /// How a method picks its rows; `None` picks at random.
 type Method = (&'static str, Option<fn() -> Settings>);
 
-const METHODS: [Method; 6] = [
+const METHODS: [Method; 7] = [
     ("random", None),
     ("paper", Some(|| Settings::with_preset(Preset::Paper))),
     ("Matern", Some(matern)),
     ("smooth", Some(|| Settings::with_preset(Preset::Smooth))),
+    ("with-trees", Some(with_trees)),
     ("mixed", Some(|| Settings::with_preset(Preset::Mixed))),
     ("proven", Some(|| Settings::with_preset(Preset::Proven))),
 ];
@@ -48,6 +49,13 @@ const METHODS: [Method; 6] = [
 fn matern() -> Settings {
     let mut settings = Settings::with_preset(Preset::Smooth);
     settings.smooth.kernel = KernelKind::Joint;
+    settings
+}
+
+/// The smooth process with a part of trees in its kernel.
+fn with_trees() -> Settings {
+    let mut settings = Settings::with_preset(Preset::Smooth);
+    settings.smooth.trees = true;
     settings
 }
 

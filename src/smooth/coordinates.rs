@@ -139,6 +139,15 @@ impl Coordinates {
         u.extend(self.axes.iter().map(|axis| axis.coordinate(x[axis.variable])));
     }
 
+    /// The point in variable order at coordinates `u`; variables with one value have it.
+    pub(super) fn point(&self, u: &[f64]) -> Vec<f64> {
+        let mut x: Vec<f64> = self.domains.iter().map(|domain| domain.bounds().0).collect();
+        for (axis, &u) in self.axes.iter().zip(u) {
+            x[axis.variable] = axis.value(u);
+        }
+        x
+    }
+
     pub(super) fn axes(&self) -> &[Axis] {
         &self.axes
     }

@@ -7,7 +7,8 @@
 //! (n + 2)/2 ln((2 + q)/(n + 2)) + ln|R|/2 + sum_i (ln l_i - mu_d)^2/6 + 2 sum_i (ln a_i - c)^2 + (c + 1)^2/2 + eta^2/4.5 + (ln g + 9)^2/18
 //! ```
 //!
-//! over `ln l`, `ln a`, `eta` with `rho = 1/(1 + exp(-eta))`, and `ln g`. The additive scales have a common centre `c`, which the data decide, too: `ln a_i` is normal
+//! over `ln l`, `ln a`, `eta` with `rho = 1/(1 + exp(-eta))`, and `ln g`. With trees there is a `zeta`, whose term is `(zeta + 1)^2/4.5`, the weights `1`, `exp(eta)`
+//! and `exp(zeta)` of the joint, the additive and the trees' part over their sum are their shares, and the descent starts from the optimum without. The additive scales have a common centre `c`, which the data decide, too: `ln a_i` is normal
 //! around `c` with deviation 1/2, `c` around -1 with deviation 1, and at the optimum `c = (4 sum_i ln a_i - 1)/(4 d + 1)`. So what one variable shows of its scale
 //! counts for all of them, and ten variables do not have to be learnt one by one. `mu_d = sqrt 2 + ln(d)/2 - 3` is the mode of the log-normal prior of Hvarfner,
 //! Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, ICML 2024. With [`LengthScalePrior::Gamma`] the first sum is `sum_i (6 l_i - 2 ln l_i)`, the density of
@@ -20,6 +21,7 @@ use super::SmoothError;
 use super::bfgs::{Descent, minimise};
 use super::factor::{cholesky, dot, inverse_from_factor, solve};
 use super::kernel::{Columns, JITTER, KernelParameters, matern};
+use super::leaves::agreement;
 use super::settings::{KernelKind, LengthScalePrior, SmoothSettings};
 
 /// Interval of all parameters but the nugget.
@@ -28,6 +30,8 @@ const INTERVAL: (f64, f64) = (-3.912_023_005_428_146, 3.912_023_005_428_146);
 const NUGGET_INTERVAL: (f64, f64) = (-14.0, 0.0);
 /// `1/deviation^2` of `ln a_i` around the common centre.
 const ADDITIVE_PRECISION: f64 = 4.0;
+/// Prior mean of `zeta`, and where its descent starts.
+const TREE_CENTRE: f64 = -1.0;
 /// Rate, and shape less 1, of [`LengthScalePrior::Gamma`].
 const GAMMA_RATE: f64 = 6.0;
 const GAMMA_POWER: f64 = 2.0;
@@ -69,7 +73,25 @@ pub(super) fn fit(
         }
     }
     let (_, theta) = best.ok_or(SmoothError::Factor { rows: y.len() })?;
+    if !columns.leaves.is_empty() && !limits.must_stop() {
+        density.agreement = agreements(columns);
+        let mut start = theta.clone();
+        start.insert(theta.len() - 1, TREE_CENTRE);
+        bounds.insert(0, INTERVAL);
+        let (found, value) = minimise(&mut density, start, &bounds, &|| limits.must_stop());
+        if value.is_finite() {
+            return Ok(density.parameters(&found));
+        }
+        density.agreement = Vec::new();
+    }
     Ok(density.parameters(&theta))
+}
+
+/// The share of equal leaves of each pair of rows, in the order of [`Density`]'s distances.
+fn agreements(columns: &Columns) -> Vec<f64> {
+    let n = columns.n_rows;
+    let pairs = (0..n).flat_map(|j| (j + 1..n).map(move |i| (i, j)));
+    pairs.map(|(i, j)| agreement(columns.leaves_of(i), columns.leaves_of(j))).collect()
 }
 
 /// The negative logarithm of the posterior density as a function of the parameters; work space for its gradient.
@@ -87,6 +109,8 @@ pub(super) struct Density<'a> {
     joint_slope: Vec<f64>,
     joint: Vec<f64>,
     additive: Vec<f64>,
+    /// Share of equal leaves; empty without trees.
+    agreement: Vec<f64>,
     /// `s^2/3 (1 + s) exp(-s)` of the additive parts.
     additive_slope: Vec<Vec<f64>>,
     /// The factor at the last value.
@@ -120,6 +144,7 @@ impl<'a> Density<'a> {
             joint_slope: vec![0.0; n_pairs],
             joint: vec![0.0; n_pairs],
             additive: vec![0.0; additive],
+            agreement: Vec::new(),
             additive_slope: vec![vec![0.0; additive]; d],
             factor: Mat::zeros(n, n),
             inverse: Mat::zeros(n, n),
@@ -137,19 +162,22 @@ impl<'a> Density<'a> {
         self.kind == KernelKind::AdditiveAndJoint
     }
 
+    fn has_trees(&self) -> bool {
+        !self.agreement.is_empty()
+    }
+
     /// The parameters that `theta` stands for.
     pub(super) fn parameters(&self, theta: &[f64]) -> KernelParameters {
         let exp = |ln: &[f64]| ln.iter().map(|v| v.exp()).collect::<Vec<f64>>();
         let (d, nugget) = (self.d, theta[theta.len() - 1].exp());
         let length_scales = exp(&theta[..d]);
-        if self.is_additive() {
-            let additive_share = 1.0 / (1.0 + (-theta[2 * d]).exp());
-            let additive_length_scales = exp(&theta[d..2 * d]);
-            KernelParameters { length_scales, additive_length_scales, additive_share, nugget }
-        } else {
-            let additive_length_scales = vec![1.0; d];
-            KernelParameters { length_scales, additive_length_scales, additive_share: 0.0, nugget }
-        }
+        let additive_length_scales = if self.is_additive() { exp(&theta[d..2 * d]) } else { vec![1.0; d] };
+        // Weights over that of the joint part.
+        let trees = if self.has_trees() { theta[theta.len() - 2].exp() } else { 0.0 };
+        let additive_share =
+            if self.is_additive() { 1.0 / (1.0 + (1.0 + trees) * (-theta[2 * d]).exp()) } else { 0.0 };
+        let tree_share = (1.0 - additive_share) * trees / (1.0 + trees);
+        KernelParameters { length_scales, additive_length_scales, additive_share, tree_share, nugget }
     }
 
     /// The prior's part and, if asked, its slopes added to `gradient`.
@@ -158,6 +186,7 @@ impl<'a> Density<'a> {
         let common = if self.is_additive() { common_centre(&theta[d..2 * d]) } else { -1.0 };
         let term = |i: usize| match i {
             _ if i == theta.len() - 1 => (theta[i] + 9.0, 18.0),
+            _ if self.has_trees() && i == theta.len() - 2 => (theta[i] - TREE_CENTRE, 4.5),
             _ if i < d => (theta[i] - mu, 6.0),
             _ if i < 2 * d => (theta[i] - common, 2.0 / ADDITIVE_PRECISION),
             _ => (theta[i], 4.5),
@@ -193,7 +222,7 @@ impl<'a> Density<'a> {
             let (m, h) = matern((5.0 * *value).sqrt());
             (*value, *slope) = (m, h);
         }
-        let rho = parameters.additive_share;
+        let (rho, tau) = (parameters.additive_share, parameters.tree_share);
         if self.is_additive() {
             let share = 1.0 / self.d.max(1) as f64;
             self.additive.fill(0.0);
@@ -213,9 +242,12 @@ impl<'a> Density<'a> {
             let column = self.factor.col_as_slice_mut(j);
             column[j] = 1.0 + parameters.nugget + JITTER;
             for value in &mut column[j + 1..] {
-                *value = (1.0 - rho) * self.joint[p];
+                *value = (1.0 - rho - tau) * self.joint[p];
                 if rho > 0.0 {
                     *value += rho * self.additive[p];
+                }
+                if tau > 0.0 {
+                    *value += tau * self.agreement[p];
                 }
                 p += 1;
             }
@@ -250,12 +282,14 @@ impl Descent for Density<'_> {
         inverse_from_factor(&self.factor, &mut self.inverse);
         let (d, n) = (self.d, self.n);
         let c = (n as f64 + 2.0) / (2.0 + self.q);
-        let rho = parameters.additive_share;
+        let (rho, tau) = (parameters.additive_share, parameters.tree_share);
         let mut gradient = vec![0.0; theta.len()];
         let trace: f64 = (0..n).map(|i| self.inverse[(i, i)]).sum();
         gradient[theta.len() - 1] = 0.5 * parameters.nugget * (trace - c * dot(&self.alpha, &self.alpha));
 
         // A pair stands for two entries of the symmetric matrix: the half in front is gone.
+        // What more of a part is worth, less of the joint one.
+        let (mut additive, mut trees) = (0.0, 0.0);
         let mut first = 0;
         let mut weight = Vec::with_capacity(n);
         let mut joint = Vec::with_capacity(n);
@@ -275,18 +309,26 @@ impl Descent for Density<'_> {
                     gradient[d + i] += dot(&weight, &self.additive_slope[i][pairs.clone()]);
                 }
                 let (own, all) = (&self.additive[pairs.clone()], &self.joint[pairs.clone()]);
-                gradient[2 * d] += dot(&weight, own) - dot(&weight, all);
+                additive += dot(&weight, own) - dot(&weight, all);
+            }
+            if self.has_trees() {
+                let (own, all) = (&self.agreement[pairs.clone()], &self.joint[pairs.clone()]);
+                trees += dot(&weight, own) - dot(&weight, all);
             }
             first = pairs.end;
         }
         for i in 0..d {
-            gradient[i] *= (1.0 - rho) * 5.0 / 3.0 * parameters.length_scales[i].powi(-2);
+            gradient[i] *= (1.0 - rho - tau) * 5.0 / 3.0 * parameters.length_scales[i].powi(-2);
             if self.is_additive() {
                 gradient[d + i] *= rho / d as f64;
             }
         }
+        // The shares are weights over their sum: more of one part is less of all.
         if self.is_additive() {
-            gradient[2 * d] *= rho * (1.0 - rho);
+            gradient[2 * d] = additive * (rho * (1.0 - rho)) - rho * tau * trees;
+        }
+        if self.has_trees() {
+            gradient[theta.len() - 2] = tau * ((1.0 - tau) * trees - rho * additive);
         }
         self.prior(theta, Some(&mut gradient));
         gradient
@@ -303,7 +345,7 @@ mod tests {
     use leafgp_solver::constraints::Limits;
 
     use super::super::testing::sample;
-    use super::{ADDITIVE_PRECISION, Density, common_centre, fit};
+    use super::{ADDITIVE_PRECISION, Density, agreements, common_centre, fit};
     use crate::smooth::bfgs::Descent;
     use crate::smooth::settings::{KernelKind, LengthScalePrior, SmoothSettings};
 
@@ -328,14 +370,18 @@ mod tests {
 
     #[test]
     fn the_gradient_equals_finite_differences() {
-        for settings in all_settings() {
-            let (kind, (columns, y)) = (settings.kernel, sample(3, 18));
-            let n = if kind == KernelKind::Joint {
-                columns.values.len() + 1
-            } else {
-                2 * columns.values.len() + 2
-            };
+        for (settings, trees) in
+            all_settings().flat_map(|settings| [(settings.clone(), false), (settings, true)])
+        {
+            let (kind, (mut columns, y)) = (settings.kernel, sample(3, 18));
+            let d = columns.values.len();
+            let n = if kind == KernelKind::Joint { d + 1 } else { 2 * d + 2 } + usize::from(trees);
             let mut density = Density::new(&columns, &y, &settings);
+            if trees {
+                // Leaves of three trees, as good as any.
+                columns.leaves = (0..18 * 3).map(|k| (k * k % 7 % 4) as u8).collect();
+                density.agreement = agreements(&columns);
+            }
             for theta in thetas(n) {
                 density.value(&theta);
                 let gradient = density.gradient(&theta);
@@ -349,7 +395,7 @@ mod tests {
                     let difference =
                         (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
                     let error = (gradient[i] - difference).abs() / difference.abs().max(1.0);
-                    assert!(error < 1e-7, "{settings:?} {i}: {} {difference}", gradient[i]);
+                    assert!(error < 1e-7, "{settings:?} {trees} {i}: {} {difference}", gradient[i]);
                 }
             }
         }

@@ -1,6 +1,7 @@
-//! The correlation of two points: a part for each variable alone and one of all together, Matern-5/2 both.
+//! The correlation of two points: a part for each variable alone and one of all together, Matern-5/2 both, and one of trees.
 
 use super::coordinates::{Axis, Coordinates};
+use super::leaves::agreement;
 
 const SQRT_5: f64 = 2.236_067_977_499_79;
 
@@ -10,10 +11,10 @@ pub(super) const JITTER: f64 = 1e-10;
 /// Parameters of the correlation
 ///
 /// ```text
-/// r(x, x') = (1 - rho) m(sum_i delta_i^2 / l_i^2) + rho/d sum_i m(delta_i^2 / a_i^2) ,    m(q) = (1 + sqrt(5q) + 5q/3) exp(-sqrt(5q))
+/// r(x, x') = (1 - rho - tau) m(sum_i delta_i^2 / l_i^2) + rho/d sum_i m(delta_i^2 / a_i^2) + tau t(x, x') ,    m(q) = (1 + sqrt(5q) + 5q/3) exp(-sqrt(5q))
 /// ```
 ///
-/// with the distances `delta_i` of coordinates (1 between two levels of a category).
+/// with the distances `delta_i` of coordinates (1 between two levels of a category) and the share `t` of trees in which both points are in the same leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelParameters {
     /// `l_i`, the length scales of the joint part, `[n_coordinates]`.
@@ -22,6 +23,8 @@ pub struct KernelParameters {
     pub additive_length_scales: Vec<f64>,
     /// `rho`, the share of the additive part, in [0, 1).
     pub additive_share: f64,
+    /// `tau`, the share of the trees' part, in [0, 1).
+    pub tree_share: f64,
     /// `g`, the variance of the noise over that of the process.
     pub nugget: f64,
 }
@@ -75,6 +78,8 @@ pub(super) struct Columns {
     /// Whether a coordinate is a category's.
     pub(super) category: Vec<bool>,
     pub(super) n_rows: usize,
+    /// The leaves of each row ([`Leaves::of`](super::leaves::Leaves::of)), row by row; empty without trees.
+    pub(super) leaves: Vec<u8>,
 }
 
 impl Columns {
@@ -84,6 +89,7 @@ impl Columns {
             values: vec![Vec::new(); axes.len()],
             category: axes.iter().map(Axis::is_category).collect(),
             n_rows: 0,
+            leaves: Vec::new(),
         };
         for x in points {
             for (column, axis) in columns.values.iter_mut().zip(axes) {
@@ -101,7 +107,14 @@ impl Columns {
             values: self.values.iter().map(pick).collect(),
             category: self.category.clone(),
             n_rows: rows.len(),
+            leaves: rows.iter().flat_map(|&i| self.leaves_of(i)).copied().collect(),
         }
+    }
+
+    /// The leaves of a row.
+    pub(super) fn leaves_of(&self, row: usize) -> &[u8] {
+        let n_trees = self.leaves.len() / self.n_rows.max(1);
+        &self.leaves[row * n_trees..(row + 1) * n_trees]
     }
 
     /// `|delta|` between rows of column `j`.
@@ -124,16 +137,17 @@ pub(super) struct Correlations {
 }
 
 impl Correlations {
-    /// Computes the correlations of coordinates `u` with the rows from `first` on.
+    /// Computes the correlations of coordinates `u` in `leaves` with the rows from `first` on.
     pub(super) fn compute(
         &mut self,
         columns: &Columns,
         parameters: &KernelParameters,
         u: &[f64],
+        leaves: &[u8],
         first: usize,
     ) {
         let (d, n) = (u.len(), columns.n_rows - first);
-        let rho = parameters.additive_share;
+        let (rho, tau) = (parameters.additive_share, parameters.tree_share);
         for buffer in [&mut self.sum, &mut self.values] {
             buffer.clear();
             buffer.resize(n, 0.0);
@@ -171,12 +185,17 @@ impl Correlations {
         }
         for ((value, slope), &sum) in self.values.iter_mut().zip(&mut self.joint_slope).zip(&self.sum) {
             let (m, h) = matern((5.0 * sum).sqrt());
-            *value += (1.0 - rho) * m;
+            *value += (1.0 - rho - tau) * m;
             *slope = h;
+        }
+        if tau > 0.0 {
+            for (i, value) in self.values.iter_mut().enumerate() {
+                *value += tau * agreement(leaves, columns.leaves_of(first + i));
+            }
         }
     }
 
-    /// `sum_i weight_i dr(x, row i) / du_j` at the point of the last [`Correlations::compute`] with all rows; 0 for a category.
+    /// `sum_i weight_i dr(x, row i) / du_j` at the point of the last [`Correlations::compute`] with all rows; 0 for a category. The trees' part is flat but at thresholds.
     pub(super) fn slope(
         &self,
         columns: &Columns,
@@ -190,7 +209,7 @@ impl Correlations {
         }
         let n = columns.n_rows;
         let rho = parameters.additive_share;
-        let joint = (1.0 - rho) * parameters.length_scales[j].powi(-2);
+        let joint = (1.0 - rho - parameters.tree_share) * parameters.length_scales[j].powi(-2);
         let additive = rho / u.len() as f64 * parameters.additive_length_scales[j].powi(-2);
         let mut total = 0.0;
         for i in 0..n {
@@ -234,12 +253,16 @@ mod tests {
             values: vec![vec![0.1, 0.5, -0.3], vec![0.0, 2.0, 1.0], vec![0.9, 0.2, 0.4]],
             category: vec![false, true, false],
             n_rows: 3,
+            leaves: vec![0, 2, 2, 2, 0, 1],
         };
-        for rho in [0.0, 0.6] {
+        // In one of two trees with row 0, in none with row 1, in both with row 2.
+        let leaves = [0, 1];
+        for (rho, tau) in [(0.0, 0.0), (0.6, 0.0), (0.5, 0.3), (0.0, 0.2)] {
             let parameters = KernelParameters {
                 length_scales: vec![0.4, 1.3, 2.0],
                 additive_length_scales: vec![0.3, 0.8, 1.1],
                 additive_share: rho,
+                tree_share: tau,
                 nugget: 0.0,
             };
             let definition = |u: &[f64], i: usize| {
@@ -250,11 +273,12 @@ mod tests {
                 };
                 let joint = m((0..3).map(|j| delta2(j) / parameters.length_scales[j].powi(2)).sum());
                 let own = (0..3).map(|j| m(delta2(j) / parameters.additive_length_scales[j].powi(2)));
-                (1.0 - rho) * joint + rho / 3.0 * own.sum::<f64>()
+                let agreement = [0.5, 0.0, 1.0][i];
+                (1.0 - rho - tau) * joint + rho / 3.0 * own.sum::<f64>() + tau * agreement
             };
             let u = [0.35, 2.0, 0.6];
             let mut correlations = Correlations::default();
-            correlations.compute(&columns, &parameters, &u, 0);
+            correlations.compute(&columns, &parameters, &u, &leaves, 0);
             for i in 0..3 {
                 assert!((correlations.values[i] - definition(&u, i)).abs() < 1e-14);
             }

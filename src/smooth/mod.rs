@@ -5,7 +5,7 @@
 //!
 //! # Model
 //! Points become [`Coordinates`] of the unit cube. The correlation of two points ([`KernelParameters`]) has a part for each variable alone and one of all
-//! variables together; its parameters are the maximum of likelihood times prior (`fit`), the constant mean and the signal variance follow from them, and
+//! variables together, on request one of trees, too; its parameters are the maximum of likelihood times prior (`fit`), the constant mean and the signal variance follow from them, and
 //! [`SmoothProcess`] states the posterior. Nothing is random, and nothing is remembered from one fit to the next.
 //!
 //! # Acquisition
@@ -69,6 +69,7 @@ mod error;
 mod factor;
 mod fit;
 mod kernel;
+mod leaves;
 mod local;
 mod penalties;
 mod process;

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::coordinates::Coordinates;
 use super::factor::{InverseFactor, dot};
 use super::kernel::{Columns, Correlations, JITTER, KernelParameters};
+use super::leaves::Leaves;
 use super::settings::SmoothSettings;
 use super::{SmoothError, fit, subset};
 use crate::Table;
@@ -35,7 +36,7 @@ impl Posterior {
     }
 }
 
-/// A Gaussian process with constant mean and Matern kernel ([`KernelParameters`]), conditioned on data.
+/// A Gaussian process with constant mean and a kernel of Matern parts and, where the settings have one, a part of trees ([`KernelParameters`]), conditioned on data.
 ///
 /// With the correlations `k` of a point with the rows, `R = r + (g + 1e-10) I`, `alpha = R^-1 (y - m)` and `e = 1 - 1'R^-1 k`,
 ///
@@ -50,6 +51,8 @@ pub struct SmoothProcess {
     coordinates: Coordinates,
     parameters: KernelParameters,
     columns: Columns,
+    /// The trees, where they have a share.
+    leaves: Option<Leaves>,
     targets: Vec<f64>,
     /// The rows from here on are believed, not measured.
     n_measured: usize,
@@ -92,13 +95,21 @@ impl SmoothProcess {
     ) -> Result<Self, SmoothError> {
         settings.validate()?;
         check(coordinates, x, y)?;
-        let all = Columns::new(coordinates, x.rows());
+        let mut all = Columns::new(coordinates, x.rows());
+        let mut leaves = settings.trees.then(|| Leaves::grow(coordinates, x, y)).flatten();
+        if let Some(leaves) = &leaves {
+            all.leaves = x.rows().flat_map(|x| leaves.of(x)).collect();
+        }
         let rows = subset::for_parameters(y, settings.parameter_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
         let parameters = fit::fit(&all.select(&rows), &targets, settings, limits)?;
+        if parameters.tree_share == 0.0 {
+            leaves = None;
+            all.leaves.clear();
+        }
         let rows = subset::for_conditioning(&all, y, settings.condition_rows);
         let targets: Vec<f64> = rows.iter().map(|&i| y[i]).collect();
-        Self::condition(coordinates.clone(), parameters, all.select(&rows), targets, None)
+        Self::condition(coordinates.clone(), parameters, all.select(&rows), leaves, targets, None)
     }
 
     /// `measured`: the process of the measured rows alone, when the others are believed.
@@ -106,6 +117,7 @@ impl SmoothProcess {
         coordinates: Coordinates,
         mut parameters: KernelParameters,
         columns: Columns,
+        leaves: Option<Leaves>,
         targets: Vec<f64>,
         measured: Option<&Self>,
     ) -> Result<Self, SmoothError> {
@@ -135,6 +147,7 @@ impl SmoothProcess {
             coordinates,
             parameters,
             columns,
+            leaves,
             targets,
             n_measured: measured.map_or(n, |process| process.n_measured),
             factor,
@@ -182,8 +195,12 @@ impl SmoothProcess {
                 column.push(u);
             }
             columns.n_rows += 1;
+            if let Some(leaves) = &self.leaves {
+                columns.leaves.extend(leaves.of(x));
+            }
         }
-        Self::condition(self.coordinates.clone(), self.parameters.clone(), columns, targets, Some(self))
+        let (coordinates, parameters) = (self.coordinates.clone(), self.parameters.clone());
+        Self::condition(coordinates, parameters, columns, self.leaves.clone(), targets, Some(self))
     }
 
     /// [`SmoothProcess::assume`] with a draw from the joint posterior of measurements at the points, their noise included.
@@ -266,7 +283,7 @@ fn correlation_matrix(columns: &Columns, parameters: &KernelParameters) -> Mat<f
         for (u, column) in u.iter_mut().zip(&columns.values) {
             *u = column[j];
         }
-        correlations.compute(columns, parameters, &u, j + 1);
+        correlations.compute(columns, parameters, &u, columns.leaves_of(j), j + 1);
         matrix.col_as_slice_mut(j)[j + 1..].copy_from_slice(&correlations.values);
     }
     matrix
@@ -330,7 +347,8 @@ impl<'a> Evaluator<'a> {
 
     pub(super) fn posterior(&mut self, u: &[f64]) -> Posterior {
         let p = self.process;
-        self.correlations.compute(&p.columns, &p.parameters, u, 0);
+        let leaves = p.leaves.as_ref().map_or(Vec::new(), |leaves| leaves.of(&p.coordinates.point(u)));
+        self.correlations.compute(&p.columns, &p.parameters, u, &leaves, 0);
         let k = &self.correlations.values;
         p.factor.half(k, &mut self.half);
         self.excess = 1.0 - dot(&p.ones, k);

@@ -68,6 +68,9 @@ pub struct SmoothSettings {
     pub kernel: KernelKind,
     /// What is believed of the joint length scales before there are data. Default: by the number of variables.
     pub length_scales: LengthScalePrior,
+    /// Whether the kernel has a part of a hundred boosted trees with randomised thresholds, grown on the same data, whose share the data decide
+    /// ([`KernelParameters`](super::KernelParameters)). For rough landscapes; where they are smooth it costs evaluations. Default: no.
+    pub trees: bool,
     /// Most rows that decide the kernel's parameters, 2 to 1000: the better half of that number by target, and others at even steps in the
     /// order of the history. Default 120.
     pub parameter_rows: usize,
@@ -87,6 +90,7 @@ impl Default for SmoothSettings {
         Self {
             kernel: KernelKind::default(),
             length_scales: LengthScalePrior::default(),
+            trees: false,
             parameter_rows: 120,
             condition_rows: 1000,
             acquisition: AcquisitionRule::default(),

@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn few_rows_are_all_used() {
-        let columns = Columns { values: vec![vec![0.0; 5]], category: vec![false], n_rows: 5 };
+        let columns =
+            Columns { values: vec![vec![0.0; 5]], category: vec![false], n_rows: 5, leaves: vec![] };
         assert_eq!(for_parameters(&[0.0; 5], 5), [0, 1, 2, 3, 4]);
         assert_eq!(for_conditioning(&columns, &[0.0; 5], 6), [0, 1, 2, 3, 4]);
     }
@@ -84,7 +85,7 @@ mod tests {
         (u[4], u[7]) = (1.0, 0.5);
         let mut y = vec![1.0; 10];
         (y[2], y[9]) = (-1.0, -2.0);
-        let columns = Columns { values: vec![u], category: vec![false], n_rows: 10 };
+        let columns = Columns { values: vec![u], category: vec![false], n_rows: 10, leaves: vec![] };
         assert_eq!(for_conditioning(&columns, &y, 4), [2, 4, 7, 9]);
     }
 }

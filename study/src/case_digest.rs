@@ -190,7 +190,7 @@ const WITHOUT_EFFECT: [&str; 4] = ["seed", "design.initial", "solver.threads", "
 
 /// The value of each setting, as JSON, that a digest does not mention. They are part of the format: an entry never changes, not even when a default does; a new setting gets a new
 /// entry, the value under which results are what they were before there was the setting.
-const LEFT_OUT: [(&str, &str); 48] = [
+const LEFT_OUT: [(&str, &str); 49] = [
     ("preset", "\"paper\""),
     ("repeats", "true"),
     ("kappa", "1.96"),
@@ -232,6 +232,7 @@ const LEFT_OUT: [(&str, &str); 48] = [
     ("gp.variance", "\"latent\""),
     ("smooth.kernel", "\"additive_and_joint\""),
     ("smooth.length_scales", "\"dimension\""),
+    ("smooth.trees", "false"),
     ("smooth.parameter_rows", "120"),
     ("smooth.condition_rows", "1000"),
     ("smooth.acquisition", "\"in_turns\""),

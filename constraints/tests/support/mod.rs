@@ -3,11 +3,14 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 
+mod fraction;
 pub mod generator;
 pub mod sets;
 
 use leafgp_constraints::{Constraints, ConstraintsBuilder, Variable};
 use leafgp_constraints::{Domain, Region};
+
+use fraction::Fraction;
 
 /// A function of one argument: its name, and its value from the definition.
 type Function = (&'static str, fn(f64) -> f64);
@@ -119,14 +122,23 @@ fn opposite(op: &str) -> &'static str {
 type X<'a> = (&'a [f64], &'a [Variable]);
 
 /// Comparison of two expressions: sums of steps, whole numbers and lists with short decimals as coefficients in exact decimals, whole numbers exactly, all else
-/// in f64 within the tolerance of what is printed.
+/// in f64 within the tolerance of what is printed; inequalities of fractions hold when they hold in f64 or on paper, strict ones when in both.
 fn compare(op: &str, a: &Num, b: &Num, x: X<'_>, exact: bool) -> bool {
     if let (Some(a), Some(b)) = (a.decimal(x), b.decimal(x)) {
         return close(op, a as f64, b as f64, 0.0) && (op != "==" || a == b);
     }
     let (left, right) = (a.eval(x), b.eval(x));
     let is_whole = a.is_whole(x) && b.is_whole(x) && left.abs().max(right.abs()) < 9e15;
-    close(op, left, right, if exact || is_whole { 0.0 } else { a.size(x).max(b.size(x)) })
+    let said = close(op, left, right, if exact || is_whole { 0.0 } else { a.size(x).max(b.size(x)) });
+    let on_paper = || {
+        let difference = a.fraction(x)?.minus(b.fraction(x)?)?;
+        Some(close(op, difference.sign() as f64, 0.0, 0.0))
+    };
+    match op {
+        "<=" | ">=" => said || on_paper() == Some(true),
+        "<" | ">" => said && on_paper() != Some(false),
+        _ => said,
+    }
 }
 
 /// Decimals are whole numbers of these.
@@ -169,6 +181,36 @@ impl Num {
             }
             Self::Function("sum", parts) => parts.iter().map(|p| p.decimal(x)).sum(),
             Self::Function("min" | "max", parts) if parts.len() == 1 => parts[0].decimal(x),
+            _ => None,
+        }
+    }
+
+    /// The value on paper, when it is one of sums, products, quotients by numbers and powers up to the eighth.
+    fn fraction(&self, x: X<'_>) -> Option<Fraction> {
+        match self {
+            _ if self.is_constant() => Fraction::written(self.eval(x)),
+            Self::Constant(_) => None,
+            Self::Variable(v) => Fraction::written(x.0[*v]),
+            Self::Binary('+', a, b) => a.fraction(x)?.plus(b.fraction(x)?),
+            Self::Binary('-', a, b) => a.fraction(x)?.minus(b.fraction(x)?),
+            Self::Binary('*', a, b) => a.fraction(x)?.times(b.fraction(x)?),
+            Self::Binary(_, a, b) if b.is_constant() => a.fraction(x)?.over(b.fraction(x)?),
+            Self::Power(a, n) if (1..=8).contains(n) => {
+                let base = a.fraction(x)?;
+                (1..*n).try_fold(base, |product, _| product.times(base))
+            }
+            Self::Function("sum", parts) => {
+                let first = parts[0].fraction(x)?;
+                parts[1..].iter().try_fold(first, |sum, part| sum.plus(part.fraction(x)?))
+            }
+            Self::Function(name @ ("min" | "max"), parts) => {
+                let side = if *name == "min" { -1 } else { 1 };
+                let first = parts[0].fraction(x)?;
+                parts[1..].iter().try_fold(first, |best, part| {
+                    let value = part.fraction(x)?;
+                    Some(if value.minus(best)?.sign() == side { value } else { best })
+                })
+            }
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use rand::rngs::ChaCha8Rng;
 
 use super::{Evaluator, SmoothProcess};
 use crate::Table;
+use crate::gbdt::{GbdtSettings, train};
 use crate::smooth::testing::{coordinates, table};
 use crate::smooth::{Coordinates, KernelKind, SmoothError, SmoothSettings};
 use leafgp_solver::Domain;
@@ -46,8 +47,26 @@ fn explicit(
 ) -> (f64, f64) {
     let p = process.parameters();
     let c = process.coordinates();
-    let correlation = |a: &[f64], b: &[f64]| {
-        let (a, b) = (c.of(a), c.of(b));
+    // The same trees again, asked for the numbers of leaves in their own way.
+    let forest = (p.tree_share > 0.0).then(|| {
+        let settings = GbdtSettings {
+            n_trees: 100,
+            max_depth: 4,
+            extra_trees: true,
+            min_data_in_bin: 1,
+            ..GbdtSettings::default()
+        };
+        let measured = process.measured_targets().len();
+        let x = Table::from_rows(c.n_variables(), &rows[..measured]);
+        train(&x, c.domains(), &y[..measured], None, &settings, 7).unwrap().forest
+    });
+    let agreement = |a: &[f64], b: &[f64]| {
+        let Some(forest) = &forest else { return 0.0 };
+        let (a, b) = (forest.active_leaves(a), forest.active_leaves(b));
+        a.iter().zip(&b).filter(|(a, b)| a == b).count() as f64 / a.len() as f64
+    };
+    let correlation = |from: &[f64], to: &[f64]| {
+        let (a, b) = (c.of(from), c.of(to));
         let d = a.len();
         let m = |q: f64| (1.0 + (5.0 * q).sqrt() + 5.0 * q / 3.0) * (-(5.0 * q).sqrt()).exp();
         let delta2 = |i: usize| {
@@ -55,7 +74,9 @@ fn explicit(
         };
         let joint = m((0..d).map(|i| delta2(i) / p.length_scales[i].powi(2)).sum());
         let own: f64 = (0..d).map(|i| m(delta2(i) / p.additive_length_scales[i].powi(2))).sum();
-        (1.0 - p.additive_share) * joint + p.additive_share / d as f64 * own
+        (1.0 - p.additive_share - p.tree_share) * joint
+            + p.additive_share / d as f64 * own
+            + p.tree_share * agreement(from, to)
     };
     let n = rows.len();
     let r = Mat::from_fn(n, n, |i, j| {
@@ -88,11 +109,12 @@ fn rows(x: &Table) -> Vec<Vec<f64>> {
 
 #[test]
 fn the_posterior_is_that_of_the_explicit_inverse() {
-    for kind in KINDS {
+    for (kind, trees) in KINDS.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         for (seed, n) in [(1, 1), (2, 2), (3, 5), (4, 12), (5, 30)] {
             let (x, y) = table(seed, n);
-            let process =
-                SmoothProcess::fit(&coordinates(), &x, &y, &SmoothSettings::with_kernel(kind)).unwrap();
+            let settings = SmoothSettings { trees, ..SmoothSettings::with_kernel(kind) };
+            let process = SmoothProcess::fit(&coordinates(), &x, &y, &settings).unwrap();
+            assert_eq!(process.parameters().tree_share > 0.0, trees && n > 1, "{n} rows");
             let (others, _) = table(seed + 100, 8);
             for at in others.rows().chain(x.rows()) {
                 let found = process.posterior(at);
@@ -151,28 +173,31 @@ fn slopes_of_mean_and_variance_equal_finite_differences() {
 #[test]
 fn believing_leaves_the_mean_and_shrinks_the_deviation() {
     let (x, y) = table(9, 20);
-    let process = SmoothProcess::fit(&coordinates(), &x, &y, &SmoothSettings::default()).unwrap();
     let pending = vec![vec![0.3, 0.1, 2.0, 1.0], vec![1.7, 5.0, 0.0, 0.0]];
-    let believed = process.believe(&pending).unwrap();
-    assert_eq!(believed.best().to_bits() >> 20, process.best().to_bits() >> 20);
-    let mut all = rows(&x);
-    let mut targets = y.clone();
-    for point in &pending {
-        targets.push(process.posterior(point).mean);
-        all.push(point.clone());
+    for trees in [false, true] {
+        let settings = SmoothSettings { trees, ..SmoothSettings::default() };
+        let process = SmoothProcess::fit(&coordinates(), &x, &y, &settings).unwrap();
+        let believed = process.believe(&pending).unwrap();
+        assert_eq!(believed.best().to_bits() >> 20, process.best().to_bits() >> 20);
+        let mut all = rows(&x);
+        let mut targets = y.clone();
+        for point in &pending {
+            targets.push(process.posterior(point).mean);
+            all.push(point.clone());
+        }
+        let (points, _) = table(10, 10);
+        for at in points.rows().chain(pending.iter().map(Vec::as_slice)) {
+            let (before, after) = (process.posterior(at), believed.posterior(at));
+            assert_relative_eq!(before.mean, after.mean, epsilon = 1e-7);
+            assert!(after.variance <= before.variance + 1e-9);
+            let (mean, variance) = explicit(&believed, &all, &targets, at, Some(process.signal_variance()));
+            assert_relative_eq!(after.mean, mean, epsilon = 1e-7);
+            assert_relative_eq!(after.variance, variance, epsilon = 1e-7);
+        }
+        let at_pending = |p: &SmoothProcess| p.posterior(&pending[0]).variance;
+        assert!(at_pending(&believed) < 0.5 * at_pending(&process));
+        assert_eq!(process.believe(&[]).unwrap().n_rows(), 20);
     }
-    let (points, _) = table(10, 10);
-    for at in points.rows().chain(pending.iter().map(Vec::as_slice)) {
-        let (before, after) = (process.posterior(at), believed.posterior(at));
-        assert_relative_eq!(before.mean, after.mean, epsilon = 1e-7);
-        assert!(after.variance <= before.variance + 1e-9);
-        let (mean, variance) = explicit(&believed, &all, &targets, at, Some(process.signal_variance()));
-        assert_relative_eq!(after.mean, mean, epsilon = 1e-7);
-        assert_relative_eq!(after.variance, variance, epsilon = 1e-7);
-    }
-    let at_pending = |p: &SmoothProcess| p.posterior(&pending[0]).variance;
-    assert!(at_pending(&believed) < 0.5 * at_pending(&process));
-    assert_eq!(process.believe(&[]).unwrap().n_rows(), 20);
 }
 
 #[test]
