@@ -1,7 +1,5 @@
 //! Messages between the trees that share a variable, as the verifier computes them.
 
-use std::collections::BTreeMap;
-
 use super::cells::CellLeaf;
 use super::state::State;
 
@@ -14,7 +12,7 @@ pub(super) struct Variable {
     pub(super) links: Vec<TreeLink>,
 }
 
-/// A tree whose leaves the variable tells apart. Columns on which it has the same leaves count together, as a *piece*: most trees split a variable a few times only.
+/// A tree whose leaves the variable tells apart. Neighbouring columns on which it has the same leaves count together, as a *piece*: most trees split a variable a few times only.
 pub(super) struct TreeLink {
     pub(super) tree: usize,
     /// The pieces of each leaf still possible.
@@ -38,23 +36,32 @@ impl Variable {
 }
 
 impl TreeLink {
-    /// A tree whose leaves lie on the given of `n` cells, each of which is a column.
-    fn new(tree: usize, items: &[Vec<usize>], n: usize) -> Self {
-        let mut leaves = vec![Vec::new(); n];
-        for (i, cells) in items.iter().enumerate() {
-            cells.iter().for_each(|&j| leaves[j].push(i));
+    /// A tree whose leaves lie on the given cells, all where there are none, of which the numbers in `kept` are kept, each a column. `None` when every leaf
+    /// lies on all of these.
+    fn new(tree: usize, leaves: &[Option<&Vec<bool>>], kept: &[usize]) -> Option<Self> {
+        let restricted = || leaves.iter().flatten();
+        if restricted().all(|cells| kept.iter().all(|&j| cells[j])) {
+            return None;
         }
-        let mut numbers = BTreeMap::new();
-        let mut at_pieces = vec![Vec::new(); items.len()];
-        let pieces = leaves.into_iter().map(|leaves| {
-            let next = numbers.len();
-            *numbers.entry(leaves).or_insert_with_key(|leaves| {
-                leaves.iter().for_each(|&i| at_pieces[i].push(next));
-                next
-            })
+        // A piece starts where a leaf does, or ends.
+        let mut starts = vec![false; kept.len()];
+        for cells in restricted() {
+            for (start, pair) in starts.iter_mut().skip(1).zip(kept.windows(2)) {
+                *start |= cells[pair[0]] != cells[pair[1]];
+            }
+        }
+        let mut firsts = vec![0];
+        firsts.extend((1..kept.len()).filter(|&j| starts[j]));
+        let mut piece = 0;
+        let pieces = starts.iter().map(|&start| {
+            piece += usize::from(start);
+            piece
         });
         let pieces = pieces.collect();
-        Self { tree, items: at_pieces, pieces, n_pieces: numbers.len() }
+        let on = |cells: &Option<&Vec<bool>>| -> Vec<usize> {
+            (0..firsts.len()).filter(|&p| cells.is_none_or(|cells| cells[kept[firsts[p]]])).collect()
+        };
+        Some(Self { tree, items: leaves.iter().map(on).collect(), pieces, n_pieces: firsts.len() })
     }
 
     /// Fills in the smallest cost on each piece.
@@ -89,16 +96,9 @@ pub(super) fn links(trees: &[Vec<CellLeaf>], state: &State) -> Vec<Variable> {
         let kept: Vec<usize> = (0..state.on[f].len()).filter(|&j| state.on[f][j]).collect();
         let mut links = Vec::new();
         for (t, alive) in state.alive.iter().enumerate() {
-            let items: Vec<Vec<usize>> = alive
-                .iter()
-                .map(|&i| match trees[t][i].on.iter().find(|(g, _)| *g == f) {
-                    None => (0..kept.len()).collect(),
-                    Some((_, cells)) => (0..kept.len()).filter(|&j| cells[kept[j]]).collect(),
-                })
-                .collect();
-            if items.iter().any(|cells| cells.len() < kept.len()) {
-                links.push(TreeLink::new(t, &items, kept.len()));
-            }
+            let on = |&i: &usize| trees[t][i].on.iter().find(|(g, _)| *g == f).map(|(_, cells)| cells);
+            let leaves: Vec<Option<&Vec<bool>>> = alive.iter().map(on).collect();
+            links.extend(TreeLink::new(t, &leaves, &kept));
         }
         if !links.is_empty() {
             variables.push(Variable::new(f, kept.len(), links));
