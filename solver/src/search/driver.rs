@@ -45,6 +45,8 @@ const RANDOM_STARTS: usize = 20;
 /// Chains of moves of two variables for a sum of trees that is open after so many nodes: `(nodes, chains)`. After the last of them, one of moves of three
 /// from the best point.
 const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
+/// Nodes after which the root of a sum of trees that is still open is polished: the smallest problems do not pay for it.
+const POLISH_AFTER: u64 = 3;
 /// Kicks of each chain.
 const KICKS: usize = 3;
 /// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
@@ -99,7 +101,7 @@ struct Search<'a> {
     /// stays closed when it falls.
     has_ladder: bool,
     ladder: Ladder,
-    /// The root of a sum of trees, with polished messages.
+    /// The root of a sum of trees with polished messages, where these bound more.
     root: Option<Node>,
 }
 
@@ -129,9 +131,6 @@ fn run_within(
     };
     let neighbours = Neighbours::new(&model);
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
-    if model.deviation.is_none() {
-        search.root = polished_root(&model, search.trivial_bound(), &must_stop);
-    }
     search.push(search.root(&model));
     let threads = match options.threads {
         0 | 1 => None,
@@ -316,10 +315,23 @@ impl<'a> Search<'a> {
         self.announce();
     }
 
+    /// Polishes the messages of the root, and starts again from there if they bound more than what waits.
+    fn polish(&mut self, context: &Context<'_>) {
+        let must_stop = || context.must_stop();
+        let polished = polished_root(context.model, self.trivial_bound(), self.cutoff(), &must_stop);
+        let waiting = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
+        let Some(root) = polished.filter(|root| root.bound > waiting && !context.must_stop()) else { return };
+        self.root = Some(root);
+        self.clear();
+        self.undecided = Undecided::default();
+        self.push(self.root(context.model));
+    }
+
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
     fn rounds(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> StopReason {
         let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
         let moves_fit = self.options.local_search && Moves::fit(context.model);
+        let mut polishes = self.has_ladder && context.model.deviation.is_none();
         let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
             if self.climb(context, threads) {
@@ -358,6 +370,12 @@ impl<'a> Search<'a> {
             }
             if let Some(stage) = stages.next_if(|&stage| self.nodes >= MOVES[stage].0) {
                 self.moves(context, threads, stage);
+            }
+            if polishes && self.nodes >= POLISH_AFTER {
+                polishes = false;
+                batch.into_iter().for_each(|node| self.push(node));
+                self.polish(context);
+                continue;
             }
             let (nodes, pool) = (self.nodes, &self.pool);
             let budget = match batch.len() {

@@ -33,8 +33,13 @@ struct Soft {
     runs: Vec<f64>,
 }
 
-/// The root of a sum of trees with polished messages, or as far as they are when it must stop; `None` when nothing of the box is left.
-pub(crate) fn polished_root(model: &Model<'_>, bound: f64, must_stop: &dyn Fn() -> bool) -> Option<Node> {
+/// The root of a sum of trees with polished messages and its bound from there, or as far as they are when it must stop; `None` when nothing of the box is left.
+pub(crate) fn polished_root(
+    model: &Model<'_>,
+    bound: f64,
+    cutoff: f64,
+    must_stop: &dyn Fn() -> bool,
+) -> Option<Node> {
     let (mut node, mut links) = (Node::default(), Links::default());
     node.build(model, &model.cells.full(), bound, &[]);
     if !Filter::default().run(model, &mut node, Changed::Everything) {
@@ -69,6 +74,8 @@ pub(crate) fn polished_root(model: &Model<'_>, bound: f64, must_stop: &dyn Fn() 
     if !node.multipliers.is_finite() {
         node.multipliers.clear();
     }
+    let bound = dual.raise(model, &links, &mut node, cutoff);
+    node.bound = node.bound.max(bound);
     Some(node)
 }
 

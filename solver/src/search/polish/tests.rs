@@ -144,10 +144,10 @@ fn polished_roots_bound_no_more_than_the_best_point() {
         let Some(model) = Model::new(&problem).filter(|model| model.deviation.is_none()) else { continue };
         let points = allowed_points(&model);
         let optimum = best_in(&model, &points, &model.cells.full());
-        match polished_root(&model, f64::NEG_INFINITY, &|| false) {
+        match polished_root(&model, f64::NEG_INFINITY, 1e9, &|| false) {
             None => assert!(points.is_empty(), "seed {seed}: points are lost"),
             Some(mut node) => {
-                let bound = bound(&model, &mut node, 1e9);
+                let bound = bound(&model, &mut node, 1e9).max(node.bound);
                 assert!(bound <= optimum + 1e-12, "seed {seed}: {bound} above {optimum}");
                 roots += 1;
                 open += usize::from(bound < optimum - 1e-6);
@@ -172,7 +172,7 @@ fn polished_messages_bound_more_than_sweeps_from_nothing() {
     let mut plain = Node::default();
     plain.build(&model, &model.cells.full(), f64::NEG_INFINITY, &[]);
     assert!(Filter::default().run(&model, &mut plain, Changed::Everything));
-    let mut polished = polished_root(&model, f64::NEG_INFINITY, &|| false).unwrap();
+    let mut polished = polished_root(&model, f64::NEG_INFINITY, 0.0, &|| false).unwrap();
     let [plain, polished] = [&mut plain, &mut polished].map(|node| bound(&model, node, 0.0));
     assert!(polished > plain + 0.1, "{polished} after polish, {plain} without");
 }
