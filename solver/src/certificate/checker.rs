@@ -174,15 +174,15 @@ impl<'a> Checker<'a> {
         // What an item pays at most, and what the messages of a variable sum to at least.
         let mut reduced: Vec<Vec<f64>> = costs;
         let mut bound = base;
+        let mut by_piece = Vec::new();
         for (variable, values) in links.iter().zip(&values) {
             for (link, phi) in variable.links.iter().zip(values) {
-                for (cost, cells) in reduced[link.tree].iter_mut().zip(&link.items) {
-                    let pays = cells.iter().map(|&j| phi[j]).fold(f64::NEG_INFINITY, f64::max);
+                for (cost, pays) in reduced[link.tree].iter_mut().zip(link.pays(phi, &mut by_piece)) {
                     *cost = (*cost - pays).next_down();
                 }
             }
             let total = |j: usize| values.iter().fold(0.0, |sum: f64, phi| (sum + phi[j]).next_down());
-            let least = (0..variable.n_cells).map(total).fold(f64::INFINITY, f64::min);
+            let least = (0..variable.n_columns).map(total).fold(f64::INFINITY, f64::min);
             bound = (bound + least).next_down();
         }
         let minima: Vec<f64> =
@@ -197,18 +197,15 @@ impl<'a> Checker<'a> {
         for variable in &links {
             let kept: Vec<usize> =
                 (0..state.on[variable.feature].len()).filter(|&j| state.on[variable.feature][j]).collect();
-            let mut cell_bounds = vec![bound; kept.len()];
+            let mut column_bounds = vec![bound; variable.n_columns];
             for link in &variable.links {
-                let mut cheapest = vec![f64::INFINITY; kept.len()];
-                for (&cost, cells) in reduced[link.tree].iter().zip(&link.items) {
-                    cells.iter().for_each(|&j| cheapest[j] = cost.min(cheapest[j]));
-                }
-                for (bound, cheapest) in cell_bounds.iter_mut().zip(&cheapest) {
-                    *bound = (*bound + (cheapest - minima[link.tree]).next_down()).next_down();
+                link.fill_cheapest(reduced[link.tree].iter().copied(), &mut by_piece);
+                for (bound, &p) in column_bounds.iter_mut().zip(&link.pieces) {
+                    *bound = (*bound + (by_piece[p] - minima[link.tree]).next_down()).next_down();
                 }
             }
-            for (&cell, cell_bound) in kept.iter().zip(&cell_bounds) {
-                if *cell_bound >= self.bound {
+            for (&cell, &column) in kept.iter().zip(&variable.columns) {
+                if column_bounds[column] >= self.bound {
                     state.on[variable.feature][cell] = false;
                 }
             }

@@ -19,8 +19,9 @@ use super::index::{CellId, FeatureId, Id, IdVec};
 use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
 use super::model::{Model, Stopped};
 use super::moves::{Moves, Reach};
-use super::node::OpenNode;
+use super::node::{Node, OpenNode};
 use super::options::SearchOptions;
+use super::polish::polished_root;
 use super::pool::{Found, Pool, Undecided};
 use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
@@ -45,6 +46,8 @@ const RANDOM_STARTS: usize = 20;
 /// Chains of moves of two variables for a sum of trees that is open after so many nodes: `(nodes, chains)`. After the last of them, one of moves of three
 /// from the best point.
 const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
+/// Nodes after which the root of a sum of trees that is still open is polished: the smallest problems do not pay for it.
+const POLISH_AFTER: u64 = 3;
 /// Kicks of each chain.
 const KICKS: usize = 3;
 /// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
@@ -54,9 +57,11 @@ const LEAST_PREPARATION: Duration = Duration::from_millis(500);
 /// Start points used at most, best first.
 const MAX_START_POINTS: usize = 10;
 
-/// A queued node; the heap pops the lowest bound, the oldest of equals.
+/// A queued node; the heap pops the lowest rank, the oldest of equals.
 struct Queued {
     node: OpenNode,
+    /// Its bound; where order is by depth, falling with the number.
+    rank: f64,
     number: u64,
 }
 
@@ -76,7 +81,7 @@ impl PartialOrd for Queued {
 
 impl Ord for Queued {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.node.bound().total_cmp(&self.node.bound()).then(other.number.cmp(&self.number))
+        other.rank.total_cmp(&self.rank).then(other.number.cmp(&self.number))
     }
 }
 
@@ -95,7 +100,11 @@ struct Search<'a> {
     nodes: u64,
     /// False for the rungs of a ladder themselves.
     has_ladder: bool,
+    /// Rungs of a sum of trees go on with the youngest nodes: their cutoff stands, so that the order costs nothing, and what is closed stays closed when it falls.
+    depth_first: bool,
     ladder: Ladder,
+    /// The root of a sum of trees with polished messages, where these bound more.
+    root: Option<Node>,
 }
 
 /// Runs the search on a checked problem.
@@ -112,7 +121,6 @@ fn run_within(
     let started = Instant::now();
     let mut search = Search::new(problem, options, most_whole_bytes);
     search.started = started;
-    search.has_ladder = true;
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let must_stop = || {
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -125,7 +133,7 @@ fn run_within(
     };
     let neighbours = Neighbours::new(&model);
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
-    search.push(OpenNode::root(&model, trivial_bound(problem.objective, problem.forest)));
+    search.push(search.root(&model));
     let threads = match options.threads {
         0 | 1 => None,
         n => {
@@ -187,8 +195,10 @@ impl<'a> Search<'a> {
             most_whole_bytes,
             numbers: 0,
             nodes: 0,
-            has_ladder: false,
+            has_ladder: true,
+            depth_first: false,
             ladder: Ladder::default(),
+            root: None,
         }
     }
 
@@ -201,9 +211,21 @@ impl<'a> Search<'a> {
                 self.pool.insert(&Found { objective, leaves, x: x.clone() });
             }
         }
-        self.undecided.bound = trivial_bound(self.problem.objective, self.problem.forest);
+        self.undecided.bound = self.trivial_bound();
         let interrupted = self.options.interrupted();
         self.report(if interrupted { StopReason::Interrupted } else { StopReason::TimeLimit })
+    }
+
+    fn trivial_bound(&self) -> f64 {
+        trivial_bound(self.problem.objective, self.problem.forest)
+    }
+
+    /// The node to start from.
+    fn root(&self, model: &Model<'_>) -> OpenNode {
+        match &self.root {
+            Some(root) => OpenNode::Whole { node: Box::new(root.clone()), split: None },
+            None => OpenNode::root(model, self.trivial_bound()),
+        }
     }
 
     fn push(&mut self, node: OpenNode) {
@@ -215,7 +237,8 @@ impl<'a> Search<'a> {
         } else {
             node.compact()
         };
-        self.queue.push(Queued { node, number: self.numbers });
+        let rank = if self.depth_first { -(self.numbers as f64) } else { node.bound() };
+        self.queue.push(Queued { node, rank, number: self.numbers });
         self.numbers += 1;
     }
 
@@ -224,7 +247,7 @@ impl<'a> Search<'a> {
         self.whole_bytes = 0;
     }
 
-    /// The node to go on with: the lowest bound.
+    /// The node to go on with: the lowest rank.
     fn pop(&mut self) -> Option<OpenNode> {
         let node = self.queue.pop()?.node;
         self.whole_bytes -= node.bytes();
@@ -298,10 +321,23 @@ impl<'a> Search<'a> {
         self.announce();
     }
 
+    /// Polishes the messages of the root, and starts again from there if they bound more than what waits.
+    fn polish(&mut self, context: &Context<'_>) {
+        let must_stop = || context.must_stop();
+        let polished = polished_root(context.model, self.trivial_bound(), self.cutoff(), &must_stop);
+        let waiting = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
+        let Some(root) = polished.filter(|root| root.bound > waiting && !context.must_stop()) else { return };
+        self.root = Some(root);
+        self.clear();
+        self.undecided = Undecided::default();
+        self.push(self.root(context.model));
+    }
+
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
     fn rounds(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) -> StopReason {
         let workers: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
         let moves_fit = self.options.local_search && Moves::fit(context.model);
+        let mut polishes = self.has_ladder && context.model.deviation.is_none();
         let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
             if self.climb(context, threads) {
@@ -312,7 +348,9 @@ impl<'a> Search<'a> {
             while batch.len() < SUBTREES {
                 match self.pop() {
                     Some(node) if node.bound() < cutoff => batch.push(node),
-                    Some(_) => self.clear(),
+                    // All others have higher bounds still.
+                    Some(_) if !self.depth_first => self.clear(),
+                    Some(_) => {}
                     None => break,
                 }
             }
@@ -339,6 +377,12 @@ impl<'a> Search<'a> {
             if let Some(stage) = stages.next_if(|&stage| self.nodes >= MOVES[stage].0) {
                 self.moves(context, threads, stage);
             }
+            if polishes && self.nodes >= POLISH_AFTER {
+                polishes = false;
+                batch.into_iter().for_each(|node| self.push(node));
+                self.polish(context);
+                continue;
+            }
             let (nodes, pool) = (self.nodes, &self.pool);
             let budget = match batch.len() {
                 1 => 1,
@@ -359,8 +403,10 @@ impl<'a> Search<'a> {
                 for found in &outcome.pool.found {
                     self.pool.insert(found);
                 }
-                for node in outcome.open {
-                    self.push(node);
+                if self.depth_first {
+                    outcome.open.into_iter().rev().for_each(|node| self.push(node));
+                } else {
+                    outcome.open.into_iter().for_each(|node| self.push(node));
                 }
             }
             self.announce();
@@ -374,7 +420,11 @@ impl<'a> Search<'a> {
 
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
-        let open = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
+        let open = if self.depth_first {
+            self.queue.iter().fold(f64::INFINITY, |least, queued| least.min(queued.node.bound()))
+        } else {
+            self.queue.peek().map_or(f64::INFINITY, |queued| queued.rank)
+        };
         let proved = open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
         // A rung knew the cells that were listed then, within the gap.
         if self.lists_values() { proved.min(self.cutoff()) } else { proved }

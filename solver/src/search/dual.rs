@@ -22,23 +22,29 @@ use super::relax::{self, Directions, Relaxation};
 struct Effort {
     /// Most sweeps.
     sweeps: usize,
+    /// Sweeps before patience may end.
+    least: usize,
     /// Sweeps as good as the last that the bound may still be short of the cutoff.
     patience: f64,
 }
 
 impl Effort {
-    /// From a parent's messages a few sweeps are enough. Without a deviation there is no tangent to wait for: the messages are all of the bound.
+    /// From a parent's messages a few sweeps are enough. Without a deviation there is no tangent to wait for: the messages are all of the bound. Of a sum of
+    /// trees even a node that will not close gets a few: its bound and what they fix pass to all below it.
     fn of(model: &Model<'_>, warm: bool) -> Self {
+        let least = if model.deviation.is_none() && warm { LEAST_SWEEPS } else { 0 };
         let (sweeps, patience) = match (convex(model).is_some(), warm) {
             (true, true) => (20, 10.0),
             (true, false) => (40, 20.0),
             (false, true) => (20, 20.0),
             (false, false) => (60, 30.0),
         };
-        Self { sweeps, patience }
+        Self { sweeps, least, patience }
     }
 }
 
+/// Sweeps of a warm node of a sum of trees before patience may end.
+const LEAST_SWEEPS: usize = 5;
 /// Sweeps between two moves of the tangent.
 const SWEEPS_PER_MOVE: usize = 3;
 
@@ -111,7 +117,7 @@ impl Dual {
         links: &Links,
         node: &mut Node,
         (mut base, moves): (f64, bool),
-        Effort { sweeps, patience }: Effort,
+        Effort { sweeps, least, patience }: Effort,
         cutoff: f64,
     ) -> (f64, usize) {
         let tied = links.features.iter().any(LinkedFeature::ties);
@@ -125,7 +131,7 @@ impl Dual {
                 - self.messages.margin(links, &node.blocks, sweep);
             if bound >= cutoff
                 || sweep >= sweeps
-                || bound + patience * (bound - last) < cutoff
+                || (sweep >= least && bound + patience * (bound - last) < cutoff)
                 || !(tied || moves)
             {
                 if convex(model).is_some() {

@@ -197,7 +197,7 @@ fn row_shape(linked: &LinkedFeature) -> (usize, bool) {
 
 /// Renews the messages of one variable.
 #[inline(always)]
-fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) {
+pub(super) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) {
     let (stride, narrow) = row_shape(linked);
     let tied = &links.links[linked.links];
     let Messages { reduced, values, minima, table, mean, .. } = scratch;

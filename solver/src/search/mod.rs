@@ -20,7 +20,7 @@
 //! Subtrees of at most 50 nodes are searched depth first from the best open nodes, sixteen a round; results are merged in order, so the answer
 //! does not depend on the number of threads. Limits on leaves are propagated in step 1; an excluded region is a further block that covers all but the region. A
 //! deviation that is minimised (`kappa < 0`) has a secant bound in place of step 3. With `kappa = 0` messages carry the bound alone; in these two cases rows of
-//! messages are kept by piece (`pieces`). For sums of trees exact moves of two and three variables look for better points (`moves`), and what a time limit will
+//! messages are kept by piece (`pieces`). For sums of trees the root's messages are polished (`polish`), exact moves of two and three variables look for better points (`moves`), and what a time limit will
 //! leave open gets its bound from a ladder of cutoffs (`driver::ladder`).
 //!
 //! With [learned](crate::Learned) constraints the leaf objective is only a lower bound of the value. The predictions' ranges over a node and the cutoff join
@@ -54,6 +54,7 @@ mod multipliers;
 mod node;
 mod options;
 mod pieces;
+mod polish;
 mod pool;
 mod refinement;
 mod relax;

@@ -41,6 +41,11 @@ impl Multipliers {
         self.items.is_empty()
     }
 
+    /// False when single precision could not hold a value.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.values.iter().chain(self.free.iter().map(|(.., value)| value)).all(|value| value.is_finite())
+    }
+
     /// Memory taken from the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.items.bytes()

@@ -89,9 +89,15 @@ impl Pieces {
         pieces
     }
 
+    /// Where the two minima of each piece of a link stand in levels of runs of segments, as those of [`RunMinima`].
+    #[inline(always)]
+    pub(crate) fn minima_of(&self, link: &Link) -> &[[u32; 2]] {
+        &self.minima_at[link.pieces]
+    }
+
     /// Pieces of the classes of a link, the free class included.
     #[inline(always)]
-    fn of_classes(&self, link: &Link) -> &[Span<LocalPiece>] {
+    pub(crate) fn of_classes(&self, link: &Link) -> &[Span<LocalPiece>] {
         &self.class_pieces[self.class_pieces_at[link.pieces.first] as usize..][..link.all_classes().len()]
     }
 }
@@ -195,7 +201,7 @@ pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Mess
         let n = link.pieces.len();
         let (row, others) = rest.split_at_mut(n.next_multiple_of(LANES));
         rest = others;
-        for (entry, &[a, b]) in row.iter_mut().zip(&links.pieces.minima_at[link.pieces]) {
+        for (entry, &[a, b]) in row.iter_mut().zip(links.pieces.minima_of(link)) {
             let (a, b) = (levels[a as usize], levels[b as usize]);
             *entry -= if b < a { b } else { a };
         }
