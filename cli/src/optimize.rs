@@ -61,6 +61,18 @@ pub(super) fn status_of(status: SearchStatus) -> Result<Status, Failure> {
     }
 }
 
+/// A line of the list of cells: "first: value at name = value, ...", from the second on with its rank in place of `first`.
+pub(super) fn ranked_text(
+    first: &str,
+    rank: usize,
+    value: f64,
+    variables: &[Variable],
+    point: &[f64],
+) -> String {
+    let label = if rank == 0 { first.to_owned() } else { format!("{}.", rank + 1) };
+    format!("{label}: {} at {}", short(value), point_text(variables, point))
+}
+
 /// "name = value, ...".
 pub(super) fn point_text(variables: &[Variable], point: &[f64]) -> String {
     let one =
@@ -83,9 +95,7 @@ fn write_text(
 ) -> Result<(), Failure> {
     writeln!(output, "{} ({}); {} trees", optimum.status, optimum.stop_reason, model.n_trees())?;
     for (rank, candidate) in optimum.best.iter().chain(&optimum.others).enumerate() {
-        let point = point_text(variables, &candidate.point);
-        let label = if rank == 0 { "best".to_owned() } else { format!("{}.", rank + 1) };
-        writeln!(output, "{label}: {} at {}", short(candidate.value), point)?;
+        writeln!(output, "{}", ranked_text("best", rank, candidate.value, variables, &candidate.point))?;
     }
     let seconds = optimum.seconds;
     writeln!(

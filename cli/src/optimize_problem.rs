@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::inputs::{override_settings, search_options};
 use super::interrupt;
 use super::model_space::{fixings, goal};
-use super::optimize::{point_text, status_of};
+use super::optimize::{ranked_text, status_of};
 use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
@@ -112,9 +112,8 @@ fn write_text(
 ) -> Result<(), Failure> {
     writeln!(output, "{} ({}); {} models", optimum.status, optimum.stop_reason, problem.models().len())?;
     for (rank, candidate) in optimum.best.iter().chain(&optimum.others).enumerate() {
-        let label = if rank == 0 { objective.to_owned() } else { format!("{}.", rank + 1) };
-        let point = point_text(problem.variables(), &candidate.point);
-        writeln!(output, "{label}: {} at {point}", short(candidate.value))?;
+        let line = ranked_text(objective, rank, candidate.value, problem.variables(), &candidate.point);
+        writeln!(output, "{line}")?;
         writeln!(output, "{}", predictions_text(problem, &candidate.predictions))?;
     }
     write_proof(optimum, output)

@@ -21,19 +21,9 @@ struct OnPoints<'a, F> {
     function: F,
 }
 
-impl<F: Fn(&[f64]) -> f64> OnPoints<'_, F> {
-    fn point(&self, u: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = self.coordinates.domains().iter().map(|d| d.bounds().0).collect();
-        for (axis, &u) in self.coordinates.axes().iter().zip(u) {
-            x[axis.variable] = axis.value(u);
-        }
-        x
-    }
-}
-
 impl<F: Fn(&[f64]) -> f64> Surface for OnPoints<'_, F> {
     fn value(&mut self, u: &[f64]) -> f64 {
-        (self.function)(&self.point(u))
+        (self.function)(&self.coordinates.point(u))
     }
 
     fn value_and_slopes(&mut self, u: &[f64], slopes: &mut [f64]) -> f64 {
@@ -41,7 +31,7 @@ impl<F: Fn(&[f64]) -> f64> Surface for OnPoints<'_, F> {
             let at = |by: f64| {
                 let mut u = u.to_vec();
                 u[j] = (u[j] + by).clamp(0.0, 1.0);
-                (u[j], (self.function)(&self.point(&u)))
+                (u[j], (self.function)(&self.coordinates.point(&u)))
             };
             let ((a, up), (b, down)) = (at(1e-6), at(-1e-6));
             slopes[j] = if axis.is_category() { 0.0 } else { (up - down) / (a - b) };

@@ -413,11 +413,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True when listed cells hold values that differ: each is known to be the best of its cell within the gap only.
-    fn lists_values(&self) -> bool {
-        self.problem.learned.is_some() && self.options.k_best > 1
-    }
-
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
         let open = if self.depth_first {
@@ -427,12 +422,16 @@ impl<'a> Search<'a> {
         };
         let proved = open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
         // A rung knew the cells that were listed then, within the gap.
-        if self.lists_values() { proved.min(self.cutoff()) } else { proved }
+        if self.pool.lists_values(self.problem) { proved.min(self.cutoff()) } else { proved }
     }
 
     fn best_bound(&self) -> f64 {
         let best = self.pool.found.first().map_or(f64::INFINITY, |found| found.objective);
-        self.remaining_bound().min(if self.lists_values() { self.options.cutoff(best) } else { best })
+        self.remaining_bound().min(if self.pool.lists_values(self.problem) {
+            self.options.cutoff(best)
+        } else {
+            best
+        })
     }
 
     fn announce(&self) {

@@ -89,7 +89,7 @@ impl Pieces {
         pieces
     }
 
-    /// Where the two minima of each piece of a link stand in levels of runs of segments, as those of [`RunMinima`].
+    /// Where the two minima of each piece of a link stand in the levels of [`RunMinima`].
     #[inline(always)]
     pub(crate) fn minima_of(&self, link: &Link) -> &[[u32; 2]] {
         &self.minima_at[link.pieces]
@@ -110,12 +110,13 @@ fn below(piece: LocalPiece) -> u64 {
 /// Smallest entries of a row over runs of 1, 2, 4, ... segments: level `k` starts at `k` times the number of segments.
 #[derive(Debug, Default)]
 pub(crate) struct RunMinima {
-    levels: Vec<f64>,
+    pub(crate) levels: Vec<f64>,
 }
 
 impl RunMinima {
+    /// `smaller` says what stands for two entries.
     #[inline(always)]
-    fn fill(&mut self, row: &[f64]) {
+    pub(crate) fn fill(&mut self, row: &[f64], smaller: impl Fn(f64, f64) -> f64) {
         let n = row.len();
         let n_levels = n.ilog2() as usize + 1;
         self.levels.resize(n_levels * n, 0.0);
@@ -125,7 +126,7 @@ impl RunMinima {
             let half = 1 << (k - 1);
             let lower = &lower[(k - 1) * n..];
             for ((min, &a), &b) in upper[..=n - 2 * half].iter_mut().zip(lower).zip(&lower[half..]) {
-                *min = if b < a { b } else { a };
+                *min = smaller(a, b);
             }
         }
     }
@@ -194,7 +195,7 @@ pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Mess
         sum += *entry;
         *entry = sum * share;
     }
-    run_minima.fill(mean);
+    run_minima.fill(mean, |a, b| if b < a { b } else { a });
     let levels = run_minima.levels.as_slice();
     let mut rest = table.as_mut_slice();
     for link in tied {

@@ -11,7 +11,7 @@ use super::links::{LinkedFeature, Links};
 use super::messages::{self, Messages, class_minima, pay};
 use super::model::Model;
 use super::node::Node;
-use super::pieces::push_row;
+use super::pieces::{RunMinima, push_row};
 
 /// The first temperature, as a share of the mean difference between a block's cheapest and costliest item.
 const WARMEST: f64 = 1.0 / 16.0;
@@ -29,8 +29,8 @@ struct Soft {
     sums: IdVec<ClassId, f64>,
     /// The same of a link's pieces.
     piece_sums: Vec<f64>,
-    /// Soft minima of the mean over runs of 1, 2, 4, ... segments.
-    runs: Vec<f64>,
+    /// Soft minima of the mean over runs of segments.
+    runs: RunMinima,
 }
 
 /// The root of a sum of trees with polished messages and its bound from there, or as far as they are when it must stop; `None` when nothing of the box is left.
@@ -154,13 +154,13 @@ impl Soft {
             sum += *entry;
             *entry = sum * share;
         }
-        self.fill_runs(mean, t);
+        self.runs.fill(mean, |a, b| softer(a, b, t));
         let mut rest = table.as_mut_slice();
         for link in tied {
             let (row, others) = rest.split_at_mut(link.pieces.len());
             rest = others;
             for (entry, &[a, b]) in row.iter_mut().zip(links.pieces.minima_of(link)) {
-                let (low, high) = (self.runs[a as usize], self.runs[b as usize]);
+                let (low, high) = (self.runs.levels[a as usize], self.runs.levels[b as usize]);
                 // Two runs that overlap count what they share twice, which a lower temperature makes less of.
                 *entry -= if a == b { low } else { softer(low, high, t) };
             }
@@ -174,23 +174,6 @@ impl Soft {
             }
         }
         pay(links, linked, minima, reduced);
-    }
-
-    #[inline(always)]
-    fn fill_runs(&mut self, mean: &[f64], t: f64) {
-        let n = mean.len();
-        let n_levels = n.ilog2() as usize + 1;
-        self.runs.clear();
-        self.runs.resize(n_levels * n, f64::INFINITY);
-        self.runs[..n].copy_from_slice(mean);
-        for k in 1..n_levels {
-            let (lower, upper) = self.runs.split_at_mut(k * n);
-            let half = 1 << (k - 1);
-            let lower = &lower[(k - 1) * n..];
-            for ((min, &a), &b) in upper[..=n - 2 * half].iter_mut().zip(lower).zip(&lower[half..]) {
-                *min = softer(a, b, t);
-            }
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use leafgp_constraints::{Constraints, Decision, Limits, Range, Region, Tolerance
 use super::learned::{CellEffort, CellOutcome, search_cell};
 use super::model::Model;
 use super::options::SearchOptions;
+use crate::problem::Problem;
 
 /// A point evaluated at its active leaves.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +44,9 @@ impl Pool {
         self.position(leaves).map_or_else(|| self.worst(), |known| self.found[known].objective)
     }
 
-    /// Whether several cells are listed, so that they can have [different values to beat](Self::worst_at).
-    pub(crate) fn lists_several(&self) -> bool {
-        self.k > 1
+    /// Whether cells are listed whose values differ, each known to be the best of its cell within the gap only: they have [different values to beat](Self::worst_at).
+    pub(crate) fn lists_values(&self, problem: &Problem<'_>) -> bool {
+        problem.learned.is_some() && self.k > 1
     }
 
     /// The objective that a new cell must beat: infinite while fewer than `k` are known.

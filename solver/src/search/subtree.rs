@@ -64,7 +64,7 @@ impl Context<'_> {
             let open = node.blocks.ids().into_iter().next().map(|b| node.blocks.tree(model, b));
             open.is_none_or(|tree| tree.index() >= n_trees)
         };
-        if model.problem.learned.is_none() || !pool.lists_several() || !is_cell() {
+        if !pool.lists_values(model.problem) || !is_cell() {
             return self.cutoff(pool);
         }
         let cells = node.first_cells(model);

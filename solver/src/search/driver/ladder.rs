@@ -232,6 +232,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
     use std::time::{Duration, Instant};
 
     use super::{Ladder, Rung, RungEnd};
@@ -241,7 +242,7 @@ mod tests {
     use crate::search::model::Model;
     use crate::search::options::SearchOptions;
     use crate::search::report::StopReason;
-    use crate::search::small::{Small, allowed_points, best_in};
+    use crate::search::small::{Point, Small, allowed_points, best_in};
     use crate::search::subtree::Context;
 
     #[test]
@@ -300,6 +301,23 @@ mod tests {
         search
     }
 
+    /// Calls `check` with small random problems that have points, these points and their optimum.
+    fn for_each_small(
+        seeds: Range<u64>,
+        mut check: impl for<'a> FnMut(u64, &'a Problem<'a>, &'a Model<'a>, &[Point], f64),
+    ) {
+        for seed in seeds {
+            let small = Small::random(seed);
+            let problem = small.problem();
+            let Some(model) = Model::new(&problem) else { continue };
+            let points = allowed_points(&model);
+            if !points.is_empty() {
+                let optimum = best_in(&model, &points, &model.cells.full());
+                check(seed, &problem, &model, &points, optimum);
+            }
+        }
+    }
+
     /// With a limit of nodes the same nodes are searched on every machine, however fast.
     #[test]
     fn a_limit_of_nodes_leaves_no_ladder_to_a_deviation() {
@@ -326,22 +344,13 @@ mod tests {
     #[test]
     fn a_rung_that_falls_proves_no_more_than_is_true() {
         let (mut fell, mut proved) = (0, 0);
-        for seed in 0..100 {
-            let small = Small::random(seed);
-            let problem = small.problem();
-            let Some(model) = Model::new(&problem) else { continue };
-            let points = allowed_points(&model);
-            if points.is_empty() {
-                continue;
-            }
-            let optimum = best_in(&model, &points, &model.cells.full());
+        for_each_small(0..100, |seed, problem, model, _, optimum| {
             let options =
                 SearchOptions { gap: 0.0, local_search: false, threads: 1, ..SearchOptions::default() };
-            let neighbours = Neighbours::new(&model);
-            let context =
-                Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
+            let neighbours = Neighbours::new(model);
+            let context = Context { model, neighbours: &neighbours, options: &options, deadline: None };
             for microseconds in [0, 50, 100, 200, 1_000_000_000] {
-                let mut search = late(&problem, &context);
+                let mut search = late(problem, &context);
                 search.started = Instant::now();
                 let limit = Duration::from_micros(microseconds);
                 let end = search.rung(&context, None, optimum - 1e-6, limit);
@@ -357,22 +366,14 @@ mod tests {
                     RungEnd::Found { .. } => {}
                 }
             }
-        }
+        });
         assert!(fell > 50 && proved > 0, "{fell} fell, {proved} proved");
     }
 
     #[test]
     fn rungs_prove_bounds_of_every_point_and_leave_the_search_its_answer() {
         let (mut climbed, mut between, mut curved) = (0, 0, 0);
-        for seed in 0..400 {
-            let small = Small::random(seed);
-            let problem = small.problem();
-            let Some(model) = Model::new(&problem) else { continue };
-            let points = allowed_points(&model);
-            if points.is_empty() {
-                continue;
-            }
-            let optimum = best_in(&model, &points, &model.cells.full());
+        for_each_small(0..400, |seed, problem, model, points, optimum| {
             // A point to start from that is rarely the best, as after an eighth of a long time limit.
             let start = points.iter().max_by(|a, b| a.value.total_cmp(&b.value)).unwrap();
             let options = SearchOptions {
@@ -382,10 +383,9 @@ mod tests {
                 time_limit: Some(Duration::from_secs(4_000)),
                 ..SearchOptions::default()
             };
-            let neighbours = Neighbours::new(&model);
-            let context =
-                Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
-            let mut search = late(&problem, &context);
+            let neighbours = Neighbours::new(model);
+            let context = Context { model, neighbours: &neighbours, options: &options, deadline: None };
+            let mut search = late(problem, &context);
             let settled = search.climb(&context, None);
             let proved = search.ladder.bound;
             assert!(proved <= optimum + 1e-12, "seed {seed}: {proved} above {optimum}");
@@ -401,7 +401,7 @@ mod tests {
             let found = report.incumbent.unwrap().objective;
             assert!((found - optimum).abs() <= 2e-9, "seed {seed}: {found} instead of {optimum}");
             assert!(report.best_bound <= optimum + 1e-12);
-        }
+        });
         assert!(climbed > 100 && between > 20, "{climbed} rungs, {between} bounds short of the optimum");
         assert!(curved > 50, "{curved} rungs with a deviation that is maximised");
     }
