@@ -1,5 +1,7 @@
 //! From the sum of the trees to the model's own unit.
 
+use leafgp_solver::SumLink;
+
 /// A nondecreasing function from the sum of the trees to what the library predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -22,6 +24,18 @@ pub enum Link {
 }
 
 impl Link {
+    /// The same for the solver.
+    pub(crate) fn as_data(self) -> SumLink {
+        match self {
+            Self::Identity => SumLink::Identity,
+            Self::Logistic { scale } => SumLink::Logistic { scale },
+            Self::Exp => SumLink::Exp,
+            Self::SignedSquare => SumLink::SignedSquare,
+            Self::Softplus => SumLink::Softplus,
+            Self::Step => SumLink::Step,
+        }
+    }
+
     /// The prediction at a sum.
     pub fn apply(self, sum: f64) -> f64 {
         match self {

@@ -19,13 +19,39 @@ pub trait Predictor: Debug + Sync {
     fn enclose(&self, k: usize, lower: f64, upper: f64) -> (f64, f64);
 }
 
-/// `constant + sum of the active leaves' coefficients`, in exact arithmetic.
+/// `constant + sum of the active leaves' coefficients`, in exact arithmetic, and how a prediction follows from it, as data.
 #[derive(Clone, Debug)]
 pub struct LeafSum {
     /// Added to the sum.
     pub constant: f64,
     /// Coefficient of each leaf, shape `[n_leaves]` of the forest.
     pub linear: Vec<f64>,
+    /// From the sum to the prediction.
+    pub link: SumLink,
+    /// How far what the library adds up may lie from the exact sum.
+    pub rounding: f64,
+    /// Whether the library computes the link in f64; else in f32.
+    pub is_double: bool,
+}
+
+/// A nondecreasing function from a sum to a prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SumLink {
+    /// The sum itself.
+    Identity,
+    /// `1 / (1 + exp(-scale * sum))`.
+    Logistic {
+        /// Above 0.
+        scale: f64,
+    },
+    /// `exp(sum)`.
+    Exp,
+    /// `sign(sum) * sum^2`.
+    SignedSquare,
+    /// `log(1 + exp(sum))`.
+    Softplus,
+    /// 1 for a positive sum, else 0.
+    Step,
 }
 
 /// What replaces the leaf objective as the value of a point, and what the constraints know besides the variables.
@@ -45,6 +71,8 @@ pub struct Learned<'a> {
     pub system: &'a Constraints,
     /// Number of the forest's first trees that the predictions come from. Their leaves make the cells that a list tells apart; the other trees only bound.
     pub cell_trees: usize,
+    /// With which multiple each of the problem's limits ("at most 0") is part of the leaf objective. A certificate starts from these; nothing else depends on them.
+    pub multipliers: &'a [f64],
 }
 
 impl Learned<'_> {
@@ -83,7 +111,11 @@ impl Learned<'_> {
                 "the system needs the {n} variables, then an interval for each of {k} predictions and for the value"
             ));
         }
-        let finite = |sum: &LeafSum| sum.constant.is_finite() && sum.linear.iter().all(|a| a.is_finite());
+        let finite = |sum: &LeafSum| {
+            let scale = if let SumLink::Logistic { scale } = sum.link { scale } else { 1.0 };
+            let numbers = [sum.constant, sum.rounding, scale];
+            numbers.iter().chain(&sum.linear).all(|a| a.is_finite()) && sum.rounding >= 0.0 && scale > 0.0
+        };
         if self.sums.len() != k || !self.sums.iter().all(|sum| sum.linear.len() == n_leaves && finite(sum)) {
             return refuse(format!("each of {k} predictions needs a sum of {n_leaves} finite coefficients"));
         }

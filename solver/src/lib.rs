@@ -20,7 +20,7 @@ mod testing;
 pub use forest::{Forest, ForestError, Node, Rule, Tree};
 pub use leafgp_constraints as constraints;
 pub use leafgp_constraints::{Domain, DomainError, Grid, LevelSet, Range, Region};
-pub use learned::{LeafSum, Learned, Predictor};
+pub use learned::{LeafSum, Learned, Predictor, SumLink};
 pub use limit::LeafLimit;
 pub use objective::{LeafObjective, Quadratic, Remainder};
 pub use problem::{Problem, ProblemError};

@@ -1,8 +1,10 @@
 //! Several models in one problem: their names stand in constraints and objective like variables.
 
+mod compiled;
 mod form;
 mod multipliers;
 mod predictor;
+mod proof;
 mod reach;
 mod relaxation;
 mod solve;

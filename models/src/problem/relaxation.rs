@@ -141,7 +141,14 @@ impl Union<'_> {
         for (place, value) in linear[self.leaves_of(model)].iter_mut().zip(&objective.linear) {
             *place = value / scale;
         }
-        LeafSum { constant: objective.constant / scale, linear }
+        let ensemble = &self.problem.models[model].ensemble;
+        LeafSum {
+            constant: objective.constant / scale,
+            linear,
+            link: ensemble.link().as_data(),
+            rounding: ensemble.rounding(),
+            is_double: ensemble.is_double(),
+        }
     }
 
     fn add_model(&self, function: &mut LeafFunction, model: usize, coefficient: f64) {

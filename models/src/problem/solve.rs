@@ -1,10 +1,10 @@
-//! The search: the relaxation with its multipliers, and the system of all constraints.
+//! The search for the best input.
 
-use leafgp_constraints::{Constraints, ConstraintsBuilder, Domain, Quantity, Region, Variable};
+use leafgp_constraints::Region;
 use leafgp_solver::search::relative_gap;
-use leafgp_solver::{Incumbent, Learned, Predictor, Problem, SearchOptions, Status, StopReason, minimize};
+use leafgp_solver::{Incumbent, Predictor, Report, SearchOptions, Status, StopReason, minimize};
 
-use super::predictor::Models;
+use super::relaxation::LeafRelaxation;
 use super::{ModelProblem, multipliers};
 use crate::error::ModelError;
 use crate::goal::Goal;
@@ -42,6 +42,17 @@ pub struct ModelOptimum {
     pub nodes: u64,
     /// Wall-clock seconds of the search.
     pub seconds: f64,
+    /// With which multiples of the constraints the search bounded, and its own report: for a certificate.
+    pub(super) multipliers: Vec<f64>,
+    pub(super) report: Report,
+}
+
+/// The expression that is minimised.
+pub(super) fn minimized(objective: &str, goal: Goal) -> String {
+    match goal {
+        Goal::Minimize => objective.to_owned(),
+        Goal::Maximize => format!("-({objective})"),
+    }
 }
 
 impl ModelProblem {
@@ -59,11 +70,7 @@ impl ModelProblem {
         options: &SearchOptions,
     ) -> Result<ModelOptimum, ModelError> {
         self.check_objective(objective)?;
-        let expression = match goal {
-            Goal::Minimize => objective.to_owned(),
-            Goal::Maximize => format!("-({objective})"),
-        };
-        self.minimize(&expression, goal, None, excluded, options)
+        self.minimize(&minimized(objective, goal), goal, None, excluded, options)
     }
 
     /// Minimises an expression; values are reported for the goal. `from` is a point on whose sides the expression differs, and whose coordinates the answer
@@ -77,46 +84,28 @@ impl ModelProblem {
         options: &SearchOptions,
     ) -> Result<ModelOptimum, ModelError> {
         let started = std::time::Instant::now();
-        let quantity = self.quantity(expression)?;
-        let relaxation = self.relax(&quantity, from)?;
-        let system = self.system(expression, &quantity)?;
-        let chosen = multipliers::choose(&relaxation, &self.domains, options)?;
-        let leaf_objective = relaxation.objective.plus(&chosen, &relaxation.constraints);
-        let predictor = Models(&self.models);
-        let mut problem =
-            Problem::new(&self.domains, &relaxation.forest, &leaf_objective).with_learned(Learned {
-                predictor: &predictor,
-                sums: &relaxation.sums,
-                objective: &quantity,
-                system: &system,
-                cell_trees: relaxation.cell_trees,
-            });
-        for function in &relaxation.constraints {
-            problem = problem.with_limit(function.at_most_zero(&relaxation.forest));
-        }
-        for region in excluded {
-            problem = problem.excluding(region.clone());
-        }
+        let choose = |relaxation: &LeafRelaxation| multipliers::choose(relaxation, &self.domains, options);
+        let compiled = self.compile(expression, from, choose)?;
+        let problem = compiled.problem(excluded);
         let mut options = options.clone();
         options.time_limit = options.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
-        let report = minimize(&problem, &options)?;
-        let value = |x: &[f64]| {
-            let mut point = x.to_vec();
-            point.extend(predictor.predict(x));
-            quantity.value(&point)
-        };
-        let candidate = |incumbent: Incumbent| {
-            let (mut point, mut objective) = (incumbent.x, incumbent.objective);
+        let mut report = minimize(&problem, &options)?;
+        for incumbent in report.incumbent.iter_mut().chain(&mut report.others) {
+            let (point, objective) = (&mut incumbent.x, &mut incumbent.objective);
             for (v, &own) in from.unwrap_or_default().iter().enumerate() {
                 let before = std::mem::replace(&mut point[v], own);
-                let trial = if before != own && problem.allows(&point) { value(&point) } else { f64::NAN };
-                if trial <= objective { objective = trial } else { point[v] = before }
+                let trial =
+                    if before != own && problem.allows(point) { compiled.value(point) } else { f64::NAN };
+                if trial <= *objective { *objective = trial } else { point[v] = before }
             }
-            let (predictions, cell) = (predictor.predict(&point), problem.level_set(&point));
-            ModelCandidate { point, value: goal.sign() * objective, predictions, cell }
+        }
+        let candidate = |incumbent: &Incumbent| {
+            let point = incumbent.x.clone();
+            let (predictions, cell) = (compiled.predictor.predict(&point), problem.level_set(&point));
+            ModelCandidate { point, value: goal.sign() * incumbent.objective, predictions, cell }
         };
-        let best = report.incumbent.map(candidate);
-        let others: Vec<_> = report.others.into_iter().map(candidate).collect();
+        let best = report.incumbent.as_ref().map(candidate);
+        let others: Vec<_> = report.others.iter().map(candidate).collect();
         let gap = match &best {
             Some(best) if others.is_empty() => relative_gap(goal.sign() * best.value, report.best_bound),
             _ => report.gap,
@@ -130,35 +119,8 @@ impl ModelProblem {
             seconds: started.elapsed().as_secs_f64(),
             best,
             others,
+            multipliers: compiled.multipliers,
+            report,
         })
-    }
-
-    /// All constraints and "objective at most value" over the variables, the predictions and the value.
-    fn system(&self, expression: &str, quantity: &Quantity) -> Result<Constraints, ModelError> {
-        let (lower, upper) = quantity.over_boxes().range(&self.whole()).unwrap_or((0.0, 0.0));
-        if !(lower.is_finite() && upper.is_finite()) {
-            let reason = "its values are unbounded over the variables' box".into();
-            return Err(ModelError::Unsupported { kind: "objective".into(), reason });
-        }
-        let mut name = "value of the objective".to_owned();
-        let taken = |name: &str| self.variables.iter().chain(&self.outputs).any(|v| v.name == name);
-        while taken(&name) {
-            name.push('\'');
-        }
-        let domain = Domain::Continuous { lower, upper };
-        let value = Variable { name: name.clone(), domain, level_names: Vec::new() };
-        let all = self.variables.iter().chain(&self.outputs).cloned().chain([value]).collect();
-        let refuse = |name: &str| {
-            let name = name.to_owned();
-            move |error| ModelError::expression(&name, error)
-        };
-        let mut builder = ConstraintsBuilder::new(all).map_err(refuse("names"))?;
-        for stated in &self.stated {
-            builder.state(stated).map_err(refuse(stated.name()))?;
-        }
-        builder
-            .constrain("objective", &format!("({expression}) <= `{name}`"))
-            .map_err(refuse("objective"))?;
-        Ok(builder.build())
     }
 }

@@ -1,6 +1,7 @@
 //! Models and points for tests.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test crate uses a part")]
 
+pub mod problems;
 pub mod random;
 
 use std::path::{Path, PathBuf};

@@ -74,35 +74,37 @@ pub(super) fn variable_cells(domains: &[Domain], forest: &Forest, excluded: &[Re
 
 /// The reachable leaves of every tree.
 pub(super) fn tree_leaves(forest: &Forest, cells: &[VariableCells]) -> Vec<Vec<CellLeaf>> {
+    (0..forest.n_trees()).map(|t| leaves_of(forest, t, cells)).collect()
+}
+
+/// The reachable leaves of a tree.
+pub(super) fn leaves_of(forest: &Forest, t: usize, cells: &[VariableCells]) -> Vec<CellLeaf> {
     let full: CellBox = cells.iter().map(|c| vec![true; c.len()]).collect();
-    let tree = |t: usize| {
-        let mut leaves = Vec::new();
-        let mut stack = vec![(0, full.clone())];
-        while let Some((at, on)) = stack.pop() {
-            match &forest.trees()[t].nodes[at] {
-                Node::Leaf { leaf, .. } => {
-                    if on.iter().all(|cells| cells.contains(&true)) {
-                        leaves.push(CellLeaf::new(Some(forest.leaf_offset(t) + leaf), on));
-                    }
-                }
-                Node::Split { feature, rule, left, right } => {
-                    let goes_left = |j: usize| match &cells[*feature] {
-                        VariableCells::Pieces(pieces) => rule.goes_left(pieces[j].1),
-                        VariableCells::Levels(_) => rule.goes_left(j as f64),
-                    };
-                    let (mut below, mut above) = (on.clone(), on);
-                    for j in 0..cells[*feature].len() {
-                        below[*feature][j] &= goes_left(j);
-                        above[*feature][j] &= !goes_left(j);
-                    }
-                    stack.push((*right, above));
-                    stack.push((*left, below));
+    let mut leaves = Vec::new();
+    let mut stack = vec![(0, full)];
+    while let Some((at, on)) = stack.pop() {
+        match &forest.trees()[t].nodes[at] {
+            Node::Leaf { leaf, .. } => {
+                if on.iter().all(|cells| cells.contains(&true)) {
+                    leaves.push(CellLeaf::new(Some(forest.leaf_offset(t) + leaf), on));
                 }
             }
+            Node::Split { feature, rule, left, right } => {
+                let goes_left = |j: usize| match &cells[*feature] {
+                    VariableCells::Pieces(pieces) => rule.goes_left(pieces[j].1),
+                    VariableCells::Levels(_) => rule.goes_left(j as f64),
+                };
+                let (mut below, mut above) = (on.clone(), on);
+                for j in 0..cells[*feature].len() {
+                    below[*feature][j] &= goes_left(j);
+                    above[*feature][j] &= !goes_left(j);
+                }
+                stack.push((*right, above));
+                stack.push((*left, below));
+            }
         }
-        leaves
-    };
-    (0..forest.n_trees()).map(tree).collect()
+    }
+    leaves
 }
 
 /// What lies around a region, in pieces of which each point outside has exactly one; `None` when the region holds no cell. To a point outside it is
@@ -137,17 +139,22 @@ pub(super) fn around(cells: &[VariableCells], region: &Region) -> Option<Vec<Cel
 
 /// The smallest region around a non-empty box.
 pub(super) fn hull(cells: &[VariableCells], on: &CellBox) -> Region {
-    let range = |(cells, on): (&VariableCells, &Vec<bool>)| match cells {
+    Region(cells.iter().zip(on).map(|(cells, on)| range_of(cells, Some(on))).collect())
+}
+
+/// The smallest range around some cells of a variable, or around all.
+pub(super) fn range_of(cells: &VariableCells, on: Option<&[bool]>) -> Range {
+    let is_on = |j: usize| on.is_none_or(|on| on[j]);
+    match cells {
         VariableCells::Pieces(pieces) => {
-            let kept = || pieces.iter().zip(on).filter(|(_, on)| **on).map(|(piece, _)| piece);
+            let kept = || (0..pieces.len()).filter(|&j| is_on(j)).map(|j| pieces[j]);
             Range::Interval {
                 lower: kept().map(|p| p.0).fold(f64::INFINITY, f64::min),
                 upper: kept().map(|p| p.1).fold(f64::NEG_INFINITY, f64::max),
             }
         }
-        VariableCells::Levels(n) => Range::Levels(LevelSet::from_indices(*n, (0..*n).filter(|&j| on[j]))),
-    };
-    Region(cells.iter().zip(on).map(range).collect())
+        VariableCells::Levels(n) => Range::Levels(LevelSet::from_indices(*n, (0..*n).filter(|&j| is_on(j)))),
+    }
 }
 
 /// Drops cells outside a region; returns whether any was dropped.

@@ -1,9 +1,12 @@
 //! A node of the proof under examination.
 
-use crate::problem::Problem;
-use leafgp_constraints::Region;
+use std::borrow::Cow;
 
-use super::ProofRound;
+use crate::learned::LeafSum;
+use crate::objective::LeafObjective;
+use crate::problem::Problem;
+use leafgp_constraints::{Domain, Range, Region};
+
 use super::arithmetic::{Bounds, dot};
 use super::cells::{
     CellBox, CellLeaf, VariableCells, around, hull, intersect, meet, tree_leaves, variable_cells,
@@ -12,9 +15,13 @@ use super::claims::{Claim, settle};
 use super::forward::Forward;
 use super::limits::WideLimit;
 use super::messages::{links, send, sweep_work};
+use super::predictions::{enclose, range};
+use super::relaxation::Relaxation;
 use super::secant::secant;
 use super::state::State;
+use super::values::Values;
 use super::work::{Objection, Work};
+use super::{Certificate, ProofRound, Refusal};
 
 /// Leaf combinations that an enumerated node may have at most.
 const MAX_COMBINATIONS: usize = 4096;
@@ -26,7 +33,10 @@ pub(super) struct Checker<'a> {
     /// Leaves of the trees, then the pieces around each excluded region.
     pub(super) trees: Vec<Vec<CellLeaf>>,
     pub(super) limits: Vec<WideLimit>,
+    /// What the constraints say of boxes; its boxes are those of claims.
     pub(super) forward: Option<Forward<'a>>,
+    /// What leaves cost: the objective itself, or a lower bound of it over predictions.
+    pub(super) objective: Cow<'a, LeafObjective>,
     pub(super) bound: f64,
 }
 
@@ -38,13 +48,37 @@ fn flaw(problem: &'static str) -> Objection {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>, bound: f64) -> Self {
+    /// `domains` are those of claims.
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        certificate: &Certificate,
+        domains: &'a [Domain],
+    ) -> Result<Self, Refusal> {
         let cells = variable_cells(problem.domains(), problem.forest(), &problem.excluded);
         let mut trees = tree_leaves(problem.forest(), &cells);
         trees.extend(problem.excluded.iter().filter_map(|region| around(&cells, region)));
-        let limits = problem.limits.iter().map(|limit| WideLimit::new(limit, problem.forest())).collect();
-        let forward = problem.constraints.map(|constraints| Forward::new(constraints.statement()));
-        Self { problem, cells, trees, limits, forward, bound }
+        let constraints = problem.learned.map(|learned| learned.system).or(problem.constraints);
+        let forward = constraints.map(|set| Forward::new(set.statement()).within(domains));
+        let (mut objective, mut limits) = (Cow::Borrowed(problem.objective()), problem.limits.clone());
+        if let (Some(learned), Some(forward)) = (&problem.learned, &forward) {
+            // What the problem says of leaves besides is not trusted.
+            let relaxation = Relaxation::new(problem, learned, forward)
+                .ok_or(Refusal::Format("the objective has no bound that can be checked".into()))?;
+            let multipliers = certificate.multipliers.as_deref().unwrap_or_default();
+            objective = Cow::Owned(
+                relaxation
+                    .objective(multipliers)
+                    .ok_or(Refusal::Format("a multiplier does not fit its constraint".into()))?,
+            );
+            limits = relaxation.limits();
+        }
+        let limits = limits.iter().map(|limit| WideLimit::new(limit, problem.forest())).collect();
+        Ok(Self { problem, cells, trees, limits, forward, objective, bound: certificate.bound })
+    }
+
+    /// The domains of claims.
+    fn domains(&self) -> &[Domain] {
+        self.forward.as_ref().map_or(self.problem.domains(), Forward::domains)
     }
 
     /// Every point.
@@ -52,7 +86,7 @@ impl<'a> Checker<'a> {
         let on: CellBox = self.cells.iter().map(|c| vec![true; c.len()]).collect();
         let alive = self.trees.iter().map(|leaves| (0..leaves.len()).collect()).collect();
         let empty = on.iter().any(Vec::is_empty);
-        let region = if empty { Region(Vec::new()) } else { Region::full(self.problem.domains()) };
+        let region = if empty { Region(Vec::new()) } else { Region::full(self.domains()) };
         State { on, alive, region }
     }
 
@@ -137,11 +171,12 @@ impl<'a> Checker<'a> {
         claims: &[Claim],
         work: &mut Work,
     ) -> Result<bool, Objection> {
-        let (Some(forward), Some(constraints)) = (&self.forward, self.problem.constraints) else {
+        let Some(forward) = &self.forward else {
             return Err(flaw("claims about constraints, though there are none"));
         };
-        let Some(region) = self.meet(&state.on, &state.region) else { return Ok(false) };
-        let Some(open) = settle(forward, &constraints.statement(), claims, region, work)? else {
+        work.charge(state.alive.iter().map(Vec::len).sum::<usize>() * self.n_sums())?;
+        let Some(region) = self.meet(state) else { return Ok(false) };
+        let Some(open) = settle(forward, claims, region, work)? else {
             return Ok(false);
         };
         work.charge(self.work_of_leaves(state))?;
@@ -150,9 +185,51 @@ impl<'a> Checker<'a> {
         if changed { self.filter(state, work) } else { Ok(true) }
     }
 
-    /// The smallest box around the cells, within a region; `None` when they have no point in common.
-    fn meet(&self, on: &CellBox, region: &Region) -> Option<Region> {
-        meet(hull(&self.cells, on), region, self.problem.domains())
+    /// Number of predictions.
+    fn n_sums(&self) -> usize {
+        self.problem.learned.map_or(0, |learned| learned.sums.len())
+    }
+
+    /// The smallest box around the cells of a state, and what is predicted in them, within its region; `None` when they have no point in common.
+    fn meet(&self, state: &State) -> Option<Region> {
+        let coefficient =
+            |sum: &LeafSum, t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| sum.linear[leaf]);
+        let predictions = self.problem.learned.iter().flat_map(|learned| learned.sums).map(|sum| {
+            let trees = state.alive.iter().enumerate();
+            let of_trees = trees.map(|(t, alive)| alive.iter().map(move |&i| coefficient(sum, t, i)));
+            enclose(sum, range(sum, of_trees))
+        });
+        let predictions: Vec<Values> = predictions.collect();
+        self.meet_with(hull(&self.cells, &state.on), &predictions, &state.region)
+    }
+
+    /// A box of points and what is predicted there, within a region.
+    fn meet_with(&self, mut cells: Region, predictions: &[Values], region: &Region) -> Option<Region> {
+        cells.0.extend(predictions.iter().map(|y| Range::Interval { lower: y.low, upper: y.high }));
+        // The value is one number.
+        cells.0.extend(region.0.get(cells.0.len()..).unwrap_or_default().iter().cloned());
+        meet(cells, region, self.domains())
+    }
+
+    /// The box of a leaf combination: its predictions are the same at all of its points.
+    fn meet_combination(&self, on: &CellBox, leaves: &[usize], region: &Region) -> Option<Region> {
+        let cells = hull(&self.cells, on);
+        let Some(learned) = &self.problem.learned else { return self.meet_with(cells, &[], region) };
+        let Region(ranges) = meet(cells.clone(), region, self.problem.domains())?;
+        let first = |range: &Range| match range {
+            Range::Interval { lower, .. } => *lower,
+            Range::Levels(kept) => kept.first().map_or(0.0, |level| level as f64),
+        };
+        let point: Vec<f64> = ranges.iter().map(first).collect();
+        // Where the point's leaves are others nothing is known but the ranges of the sums.
+        let forest = self.problem.forest();
+        let predictions: Vec<Values> = if forest.active_leaves(&point) == leaves {
+            learned.predictor.predict(&point).into_iter().map(|y| Values::new(y, y)).collect()
+        } else {
+            let sums = learned.sums.iter();
+            sums.map(|sum| enclose(sum, range(sum, leaves.iter().map(|&leaf| [sum.linear[leaf]])))).collect()
+        };
+        self.meet_with(cells, &predictions, region)
     }
 
     /// Bounds the node by one tangent with messages and drops what it proves useless. True when nothing is left below the bound.
@@ -223,7 +300,7 @@ impl<'a> Checker<'a> {
 
     /// Steps of [`Checker::linearise`]: products of vectors, with a concave deviation those of all pairs.
     fn work_of_linearising(&self, state: &State) -> usize {
-        let objective = self.problem.objective();
+        let objective = &*self.objective;
         let leaves: usize = state.alive.iter().map(Vec::len).sum();
         match &objective.quadratic {
             Some(q) if q.kappa < 0.0 => (leaves + 1).saturating_mul(leaves + 1).saturating_mul(q.dim + 1),
@@ -235,7 +312,7 @@ impl<'a> Checker<'a> {
     /// The bound before messages: its constant part, and a lower bound of the cost of each leaf still possible. A convex deviation gives way to its
     /// tangent at the round's vector, a concave one to its chord.
     fn linearise(&self, state: &State, round: &ProofRound) -> Result<(f64, Vec<Vec<f64>>), &'static str> {
-        let objective = self.problem.objective();
+        let objective = &*self.objective;
         let quadratic = objective.quadratic.as_ref().filter(|q| q.kappa != 0.0 && q.bounding_prior() > 0.0);
         let linear = |t: usize, i: usize| self.trees[t][i].leaf.map_or(0.0, |leaf| objective.linear[leaf]);
         let costs = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
@@ -284,6 +361,18 @@ impl<'a> Checker<'a> {
         Ok((base, costs(&cost)))
     }
 
+    /// Whether points with these leaves may be allowed and have an objective below the bound, for all that is known of the leaves.
+    fn may_lie_below(&self, leaves: &[usize]) -> bool {
+        if self.problem.learned.is_none() {
+            // The value is what the search reports for a point, so it needs no widening; limits hold in plain arithmetic.
+            return self.objective.value(leaves) < self.bound
+                && self.problem.limits.iter().all(|limit| limit.holds(leaves));
+        }
+        let cost = |sum: f64, &leaf: &usize| (sum + self.objective.linear[leaf]).next_down();
+        leaves.iter().fold(self.objective.constant, cost) < self.bound
+            && !self.limits.iter().any(|limit| limit.rules_out(leaves))
+    }
+
     /// Looks at every leaf combination that is left: each lies at or above the bound, or holds no feasible point. Returns how many claims that took.
     pub(super) fn enumerate(
         &self,
@@ -295,10 +384,12 @@ impl<'a> Checker<'a> {
         let Some(combinations) = combinations.filter(|&n| n <= MAX_COMBINATIONS) else {
             return Err(flaw("too many leaf combinations to enumerate"));
         };
-        let objective = self.problem.objective();
+        let objective = &*self.objective;
         let cells: usize = self.cells.iter().map(VariableCells::len).sum();
         let dim = objective.quadratic.as_ref().map_or(0, |q| q.dim);
-        work.charge(combinations * (self.trees.len() + 1) * (cells + dim + self.limits.len() + 1))?;
+        work.charge(
+            combinations * (self.trees.len() + 1) * (cells + dim + self.limits.len() + self.n_sums() + 1),
+        )?;
         let mut at = vec![0; state.alive.len()];
         let mut used = 0;
         loop {
@@ -312,19 +403,17 @@ impl<'a> Checker<'a> {
             }
             if on.iter().all(|cells| cells.contains(&true)) {
                 let leaves: Vec<usize> = chosen.iter().filter_map(|leaf| leaf.leaf).collect();
-                // The value is what the search reports for a point, so it needs no widening.
-                if objective.value(&leaves) < self.bound
-                    && self.problem.limits.iter().all(|limit| limit.holds(&leaves))
-                    && let Some(region) = self.meet(&on, &state.region)
+                if self.may_lie_below(&leaves)
+                    && let Some(region) = self.meet_combination(&on, &leaves, &state.region)
                 {
-                    let (Some(forward), Some(constraints)) = (&self.forward, self.problem.constraints) else {
+                    let Some(forward) = &self.forward else {
                         return Err(flaw("a leaf combination lies below the bound"));
                     };
                     let claims = claims(used, &region).ok_or(flaw(
                         "a leaf combination lies below the bound, and nothing is claimed of it",
                     ))?;
                     used += 1;
-                    if settle(forward, &constraints.statement(), &claims, region, work)?.is_some() {
+                    if settle(forward, &claims, region, work)?.is_some() {
                         return Err(flaw("a leaf combination lies below the bound and may be feasible"));
                     }
                 }

@@ -1,7 +1,6 @@
 //! Evidence that parts of a box hold no feasible point: a tree of splits whose ends fail by forward evaluation.
 
-use leafgp_constraints::statement::Statement;
-use leafgp_constraints::{LevelSet, Range, Region};
+use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 use super::forward::Forward;
 use super::work::{Objection, Work};
@@ -25,12 +24,12 @@ const MAX_WAITING: usize = 4096;
 
 /// Both parts of a box; `None` where a part holds no allowed value.
 pub(crate) fn halves(
-    statement: &Statement<'_>,
+    domains: &[Domain],
     region: &Region,
     variable: usize,
     at: f64,
 ) -> Option<[Option<Region>; 2]> {
-    let domain = statement.domains.get(variable)?;
+    let domain = domains.get(variable)?;
     let ranges = match &region.0[variable] {
         Range::Interval { lower, upper } => {
             let part = |lower, upper| {
@@ -62,7 +61,6 @@ pub(crate) fn halves(
 /// Checks the claims about a box. Returns the smallest box around its open parts; `None` when there are none.
 pub(super) fn settle(
     forward: &Forward<'_>,
-    statement: &Statement<'_>,
     claims: &[Claim],
     region: Region,
     work: &mut Work,
@@ -98,7 +96,7 @@ pub(super) fn settle(
             }
             Claim::Split { variable, at, upper_first } => {
                 work.charge(2 * part.0.len())?;
-                let halves = halves(statement, &part, usize::from(*variable), *at)
+                let halves = halves(forward.domains(), &part, usize::from(*variable), *at)
                     .ok_or(Objection::Flaw("a split does not fit the variables"))?;
                 if waiting.len() + 2 > MAX_WAITING {
                     return Err(Objection::Flaw("splits are nested too deeply"));

@@ -5,6 +5,7 @@
 
 use crate::fnv::fnv;
 use crate::forest::{Forest, Node, Rule};
+use crate::learned::{LeafSum, Learned, SumLink};
 use crate::limit::LeafLimit;
 use crate::objective::LeafObjective;
 use crate::problem::Problem;
@@ -13,6 +14,8 @@ use leafgp_constraints::{Domain, LevelSet, Range, Region};
 
 /// Names the rules by which the bytes are written: another rule, another name.
 const RULES: &[u8] = b"leafgp problem 2";
+/// The same for problems over predictions.
+const RULES_OVER_PREDICTIONS: &[u8] = b"leafgp problem 3";
 
 /// The number of a problem.
 pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
@@ -22,6 +25,9 @@ pub(crate) fn digest(problem: &Problem<'_>) -> u64 {
 /// The bytes whose hash is the digest, as `docs/certificate-format.md` states them: all that a proof stands on, for a verifier that does not fit the process itself.
 /// The problem's parts must fit together.
 pub fn statement(problem: &Problem<'_>) -> Vec<u8> {
+    if let Some(learned) = &problem.learned {
+        return statement_over_predictions(problem, learned);
+    }
     let mut out = Bytes(RULES.to_vec());
     out.list(problem.domains(), Bytes::domain);
     out.forest(problem.forest());
@@ -35,6 +41,17 @@ pub fn statement(problem: &Problem<'_>) -> Vec<u8> {
     }
     out.list(&problem.excluded, Bytes::region);
     out.list(&problem.limits, Bytes::limit);
+    out.0
+}
+
+/// Without leaf objective and limits: they follow from the rest, and nothing is taken from them.
+fn statement_over_predictions(problem: &Problem<'_>, learned: &Learned<'_>) -> Vec<u8> {
+    let mut out = Bytes(RULES_OVER_PREDICTIONS.to_vec());
+    out.list(learned.system.domains(), Bytes::domain);
+    out.forest(problem.forest());
+    out.list(learned.sums, Bytes::sum);
+    out.statement(&learned.system.statement());
+    out.list(&problem.excluded, Bytes::region);
     out.0
 }
 
@@ -153,6 +170,29 @@ impl Bytes {
                 }
             }
         }
+    }
+
+    fn sum(&mut self, sum: &LeafSum) {
+        self.real(sum.constant);
+        let terms: Vec<(usize, f64)> =
+            sum.linear.iter().copied().enumerate().filter(|(_, a)| *a != 0.0).collect();
+        self.list(&terms, |out, &(leaf, a)| {
+            out.whole(leaf);
+            out.real(a);
+        });
+        self.tag(match sum.link {
+            SumLink::Identity => 0,
+            SumLink::Logistic { .. } => 1,
+            SumLink::Exp => 2,
+            SumLink::SignedSquare => 3,
+            SumLink::Softplus => 4,
+            SumLink::Step => 5,
+        });
+        if let SumLink::Logistic { scale } = sum.link {
+            self.real(scale);
+        }
+        self.real(sum.rounding);
+        self.tag(u8::from(sum.is_double));
     }
 
     fn region(&mut self, region: &Region) {

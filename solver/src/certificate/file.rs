@@ -5,6 +5,8 @@ use crate::fnv::fnv;
 use super::{Certificate, Claim, Evidence, ProofEnd, ProofNode, ProofRound, Refusal, Steps};
 
 const MAGIC: &[u8; 8] = b"LEAFGPC4";
+/// Of a problem over predictions: the same with multipliers.
+const MAGIC_WITH_MULTIPLIERS: &[u8; 8] = b"LEAFGPC5";
 /// Older kinds. The first named neither evidence about constraints nor a digest that outlives a change of names in this crate; in the second, equalities had a
 /// tolerance that did not shrink with their terms.
 const OLDER: [&[u8; 8]; 2] = [b"LEAFGPC2", b"LEAFGPC3"];
@@ -24,7 +26,7 @@ const UPPER_FIRST: u8 = 4;
 impl Certificate {
     /// The file's bytes: little-endian, with a checksum at the end.
     pub fn write(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
+        let mut out = if self.multipliers.is_some() { MAGIC_WITH_MULTIPLIERS } else { MAGIC }.to_vec();
         out.extend(self.digest.to_le_bytes());
         out.extend(self.bound.to_le_bytes());
         match &self.incumbent {
@@ -33,6 +35,13 @@ impl Certificate {
                 out.extend((x.len() as u32).to_le_bytes());
                 out.extend(objective.to_le_bytes());
                 x.iter().for_each(|v| out.extend(v.to_le_bytes()));
+            }
+        }
+        if let Some(multipliers) = &self.multipliers {
+            out.extend((multipliers.len() as u16).to_le_bytes());
+            for (row, multiplier) in multipliers {
+                out.extend(row.to_le_bytes());
+                out.extend(multiplier.to_le_bytes());
             }
         }
         out.extend((self.nodes.len() as u64).to_le_bytes());
@@ -83,15 +92,16 @@ impl Certificate {
             return Err(refuse("the checksum does not fit"));
         }
         let mut input = Input { rest: body };
-        match input.take::<8>()? {
-            magic if magic == *MAGIC => {}
+        let has_multipliers = match input.take::<8>()? {
+            magic if magic == *MAGIC => false,
+            magic if magic == *MAGIC_WITH_MULTIPLIERS => true,
             magic if OLDER.contains(&&magic) => {
                 return Err(refuse(
                     "written by an older version: make the proof again with `leafgp solve --certificate`",
                 ));
             }
             _ => return Err(refuse("not a certificate of this version")),
-        }
+        };
         let digest = input.u64()?;
         let bound = input.f64()?;
         let n = input.u32()?;
@@ -102,13 +112,19 @@ impl Certificate {
             let x = (0..n).map(|_| input.f64()).collect::<Result<_, _>>()?;
             Some((objective, x))
         };
+        let multipliers = if has_multipliers {
+            let n = input.u16()?;
+            Some((0..n).map(|_| Ok((input.u16()?, input.f64()?))).collect::<Result<_, Refusal>>()?)
+        } else {
+            None
+        };
         let n_nodes = input.u64()?;
         let mut nodes = Vec::new();
         for _ in 0..n_nodes {
             nodes.push(input.node()?);
         }
         if input.rest.is_empty() {
-            Ok(Self { digest, bound, incumbent, nodes })
+            Ok(Self { digest, bound, incumbent, multipliers, nodes })
         } else {
             Err(refuse("bytes after the last node"))
         }

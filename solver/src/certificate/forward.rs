@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use leafgp_constraints::statement::{
     Comparison, Condition, ConditionId, GridRow, Number, NumberId, Statement,
 };
-use leafgp_constraints::{Range, Region};
+use leafgp_constraints::{Domain, Range, Region};
 
 use super::known::Known;
 use super::need::{Need, operands};
@@ -33,6 +33,8 @@ struct Root {
 #[derive(Clone, Debug)]
 pub(crate) struct Forward<'a> {
     pub(super) statement: Statement<'a>,
+    /// Where boxes lie: the domains, or what else is known to hold all that matters.
+    domains: &'a [Domain],
     roots: Vec<Root>,
     pub(super) rows: Vec<Row>,
     /// The operations that rows need, ascending.
@@ -51,7 +53,8 @@ impl<'a> Forward<'a> {
         let places = places_of_shared(statement.conditions);
         let n_shared = places.iter().flatten().count();
         let (roots, rows, row_numbers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut forward = Self { statement, roots, rows, row_numbers, places, n_shared };
+        let domains = statement.domains;
+        let mut forward = Self { statement, domains, roots, rows, row_numbers, places, n_shared };
         let mut seen = BTreeSet::new();
         for &condition in statement.roots {
             let mut need = Need::of(&statement);
@@ -69,6 +72,11 @@ impl<'a> Forward<'a> {
         forward.row_numbers = need.lists().0;
         forward.find_exact_rows();
         forward
+    }
+
+    /// The same for boxes within `domains`.
+    pub(crate) fn within(self, domains: &'a [Domain]) -> Self {
+        Self { domains, ..self }
     }
 
     /// Marks the rows of whole numbers all of whose operations are exact in f64 over the domains: what is said of f64 evaluation holds for them too.
@@ -132,6 +140,10 @@ impl<'a> Forward<'a> {
 
     pub(crate) fn statement(&self) -> &Statement<'a> {
         &self.statement
+    }
+
+    pub(crate) fn domains(&self) -> &'a [Domain] {
+        self.domains
     }
 
     pub(crate) fn n_roots(&self) -> usize {

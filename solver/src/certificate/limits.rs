@@ -31,6 +31,14 @@ impl WideLimit {
         }
     }
 
+    /// True when the limit does not hold at the given active leaves.
+    pub(super) fn rules_out(&self, leaves: &[usize]) -> bool {
+        let terms = || leaves.iter().map(|&leaf| self.coefficients[leaf]);
+        let low = terms().fold(self.constant, |sum, a| (sum + a).next_down());
+        let high = terms().fold(self.constant, |sum, a| (sum + a).next_up());
+        low > self.upper || high < self.lower
+    }
+
     /// Drops leaves that no allowed point can have beside what is left in the other trees. `None` when a tree has nothing left, else whether any went.
     pub(super) fn filter(&self, trees: &[Vec<CellLeaf>], alive: &mut [Vec<usize>]) -> Option<bool> {
         let coefficient = |t: usize, i: usize| trees[t][i].leaf.map_or(0.0, |leaf| self.coefficients[leaf]);

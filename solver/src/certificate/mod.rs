@@ -20,12 +20,15 @@ mod known;
 mod limits;
 mod messages;
 mod need;
+mod predictions;
+mod relaxation;
 mod row;
 mod rows;
 mod secant;
 mod size;
 mod state;
 mod steps;
+mod terms;
 mod values;
 mod verify;
 mod wholes;
@@ -36,6 +39,8 @@ pub(crate) use claims::{Claim, halves};
 pub(crate) use digest::digest;
 pub use digest::statement;
 pub(crate) use forward::Forward;
+pub(crate) use predictions::predicted;
+pub(crate) use relaxation::{LeafFunction, Multiplier, Relaxation, domains_below};
 pub(crate) use rows::RowForm;
 pub(crate) use steps::Steps;
 pub(crate) use verify::complete;
@@ -51,6 +56,8 @@ pub struct Certificate {
     pub(crate) bound: f64,
     /// Objective and point of the incumbent; `None` when the problem is infeasible.
     pub(crate) incumbent: Option<(f64, Vec<f64>)>,
+    /// Of a problem over predictions, the multiples of rows in its leaf objective; `None` of others.
+    pub(crate) multipliers: Option<Vec<Multiplier>>,
     /// Nodes, depth first, left before right.
     pub(crate) nodes: Vec<ProofNode>,
 }

@@ -18,11 +18,11 @@ pub(crate) struct RowForm {
 }
 
 impl Forward<'_> {
-    /// The rows as linear forms over the box; `None` where that fails.
-    pub(crate) fn row_forms(&self, region: &Region) -> Vec<Option<RowForm>> {
+    /// What is known of some operations (ascending, with their operands) over a box, by intervals and linear forms together, and the forms.
+    pub(super) fn known_and_forms(&self, numbers: &[u32], region: &Region) -> (Known, Vec<Option<Form>>) {
         let mut forms = vec![None; self.statement.numbers.len()];
         let mut known = self.known(&[], region);
-        for &k in &self.row_numbers {
+        for &k in numbers {
             let natural = self.values(k, region, &known);
             let form = if natural.is_none() { None } else { self.form(k, region, natural, &known, &forms) };
             let mut values = natural;
@@ -37,6 +37,12 @@ impl Forward<'_> {
             }
             self.learn(k, values, region, &mut known);
         }
+        (known, forms)
+    }
+
+    /// The rows as linear forms over the box; `None` where that fails.
+    pub(crate) fn row_forms(&self, region: &Region) -> Vec<Option<RowForm>> {
+        let (known, forms) = self.known_and_forms(&self.row_numbers, region);
         let row_form = |row: &Row| {
             if self.statement.whole_rows.contains(&row.condition) && !row.exact {
                 return None;
@@ -54,15 +60,20 @@ impl Forward<'_> {
                 }
                 None => forms[a].as_ref()?.subtract(forms[b].as_ref()?)?,
             };
-            let slack = match row.equality {
-                Some(equality) if equality > 0.0 && !row.exact => {
-                    1.01 * equality * known.size(row.a).max(known.size(row.b))
-                }
-                _ => 0.0,
-            };
+            let slack = self.slack(row, &known);
             slack.is_finite().then(|| RowForm { difference, slack, equality: row.equality.is_some() })
         };
         self.rows.iter().map(row_form).collect()
+    }
+
+    /// How far the sides of a row may lie apart.
+    pub(super) fn slack(&self, row: &Row, known: &Known) -> f64 {
+        match row.equality {
+            Some(equality) if equality > 0.0 && !row.exact => {
+                1.01 * equality * known.size(row.a).max(known.size(row.b))
+            }
+            _ => 0.0,
+        }
     }
 
     fn form(

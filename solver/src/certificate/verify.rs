@@ -7,6 +7,7 @@ use leafgp_constraints::Region;
 use super::checker::Checker;
 use super::claims::Claim;
 use super::digest::digest;
+use super::relaxation::domains_below;
 use super::state::State;
 use super::work::{Objection, Work, WorkBudget};
 use super::{Certificate, Evidence, ProofEnd, Refusal};
@@ -75,16 +76,22 @@ fn walk(
     source: &mut Source<'_>,
 ) -> Result<Verified, Refusal> {
     problem.validate().map_err(|error| Refusal::Format(error.to_string()))?;
-    // The format knows nothing of predictions in constraints.
-    if problem.learned.is_some() || digest(problem) != certificate.digest {
+    if digest(problem) != certificate.digest {
         return Err(Refusal::OtherProblem);
     }
     let bound = certificate.bound;
     if bound.is_nan() {
         return Err(Refusal::Format("the bound is not a number".into()));
     }
+    if problem.learned.is_some() != certificate.multipliers.is_some() {
+        return Err(Refusal::Format("multipliers belong to problems over models, and to no others".into()));
+    }
     let objective = check_incumbent(problem, certificate)?;
-    let checker = Checker::new(problem, bound);
+    let domains = match &problem.learned {
+        Some(learned) => domains_below(problem, learned, bound),
+        None => problem.domains().to_vec(),
+    };
+    let checker = Checker::new(problem, certificate, &domains)?;
     let mut work = Work::new(budget);
     // `None` is an empty box: nothing of it is kept, however often a hostile proof splits it.
     let mut stack = vec![Some(checker.root())];
@@ -175,7 +182,7 @@ fn check_incumbent(problem: &Problem<'_>, certificate: &Certificate) -> Result<O
     if !problem.allows(x) {
         return Err(Refusal::Incumbent("the point is not allowed".into()));
     }
-    let value = problem.objective().value(&problem.forest().active_leaves(x));
+    let value = problem.value(x, &problem.forest().active_leaves(x));
     if value.to_bits() != objective.to_bits() {
         return Err(Refusal::Incumbent(format!("the objective is {value}, not {objective}")));
     }

@@ -30,8 +30,8 @@ pub enum CertifyError {
     /// The report's status is neither optimal nor infeasible.
     #[error("only a finished proof (status optimal or infeasible) can be certified")]
     NotProved,
-    /// Predictions in constraints or objective have no place in the format.
-    #[error("there are no certificates for problems whose constraints or objective name predictions")]
+    /// Forward evaluation finds no lower bound of an objective over predictions, or of it with a constraint's multiple.
+    #[error("the objective has no bound over the whole box that a certificate could start from")]
     Learned,
     /// A limit or interrupt ended the work, or a constrained cell could not be decided.
     #[error("the certificate was not finished within the limits")]

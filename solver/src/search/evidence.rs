@@ -1,11 +1,8 @@
 //! Finds claims for certificates: parts of a box where constraints fail by forward evaluation.
 
-use crate::certificate::{self, Claim, Forward, RowForm, halves};
+use crate::certificate::{Claim, Forward, RowForm, halves};
 use leafgp_constraints::qp::{Qp, Status};
-use leafgp_constraints::statement::Statement;
 use leafgp_constraints::{Domain, Range, Region};
-
-use super::model::Model;
 
 /// A slab is worth a claim when it has this share of a variable's range.
 const WORTHWHILE: f64 = 1.0 / 16.0;
@@ -28,11 +25,6 @@ impl Default for Refuter {
     fn default() -> Self {
         Self { qp: Qp::new(0) }
     }
-}
-
-/// The smallest box around a node's cells, within a region; `None` when they have no allowed point in common.
-pub(crate) fn meet(model: &Model<'_>, cells: &[u64], region: &Region) -> Option<Region> {
-    certificate::meet(model.cells.hull(cells), region, model.problem.domains)
 }
 
 impl Refuter {
@@ -87,7 +79,7 @@ impl Refuter {
         // What the split says stands in place of the open end.
         claims.pop();
         let (variable, at) = choose(forward, &region)?;
-        let [Some(lower), Some(upper)] = halves(forward.statement(), &region, variable, at)? else {
+        let [Some(lower), Some(upper)] = halves(forward.domains(), &region, variable, at)? else {
             return None;
         };
         claims.push(Claim::Split { variable: variable as u16, at, upper_first: false });
@@ -149,14 +141,13 @@ fn shave(
     if lower >= upper {
         return;
     }
-    let statement = forward.statement();
     let at = |share: f64| {
         let at = if upper_end { upper - share * (upper - lower) } else { lower + share * (upper - lower) };
         at.clamp(lower, upper)
     };
     // The part that goes, and what stays.
     let parts = |share: f64| -> Option<[Region; 2]> {
-        let [below, above] = halves(statement, region, variable, at(share))?;
+        let [below, above] = halves(forward.domains(), region, variable, at(share))?;
         let (gone, kept) = if upper_end { (above?, below?) } else { (below?, above?) };
         Some([gone, kept])
     };
@@ -181,7 +172,7 @@ fn strike(forward: &Forward<'_>, root: usize, variable: usize, region: &mut Regi
     let Range::Levels(kept) = region.0[variable].clone() else { return };
     for level in kept.iter() {
         let at = level as f64;
-        if let Some([Some(one), Some(others)]) = halves(forward.statement(), region, variable, at)
+        if let Some([Some(one), Some(others)]) = halves(forward.domains(), region, variable, at)
             && forward.fails(root, &one)
         {
             claims.push(Claim::Split { variable: variable as u16, at, upper_first: false });
@@ -193,7 +184,7 @@ fn strike(forward: &Forward<'_>, root: usize, variable: usize, region: &mut Regi
 
 /// Where to split a box: the variable whose halving takes most off the errors of the rows' linear forms; where none does, the widest that a constraint reads.
 fn choose(forward: &Forward<'_>, region: &Region) -> Option<(usize, f64)> {
-    let Statement { domains, .. } = *forward.statement();
+    let domains = forward.domains();
     let mut read = vec![false; domains.len()];
     (0..forward.n_roots()).flat_map(|root| forward.variables(root)).for_each(|&v| read[v] = true);
     let whole = forward.row_forms(region);
@@ -211,7 +202,7 @@ fn choose(forward: &Forward<'_>, region: &Region) -> Option<(usize, f64)> {
             }
             Range::Levels(kept) => kept.first()? as f64,
         };
-        let [Some(lower), Some(upper)] = halves(forward.statement(), region, variable, at)? else {
+        let [Some(lower), Some(upper)] = halves(forward.domains(), region, variable, at)? else {
             return None;
         };
         let parts = [forward.row_forms(&lower), forward.row_forms(&upper)];

@@ -19,22 +19,8 @@ pub(crate) fn extend(
     cutoff: f64,
     region: &mut Region,
 ) -> bool {
-    let first = model.problem.limits.len();
-    for (k, sum) in learned.sums.iter().enumerate() {
-        let id = LimitId::new(first + k);
-        let limit = &model.limits[id];
-        let (mut low, mut high) = (node.activity[id], node.activity[id]);
-        for block in node.blocks.spans.parts() {
-            let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-            for &item in &node.blocks.items[block] {
-                let a = limit.coefficients[item];
-                min = min.min(a);
-                max = max.max(a);
-            }
-            low += min;
-            high += max;
-        }
-        let ends = (sum.constant + low - limit.margin, sum.constant + high + limit.margin);
+    for k in 0..learned.sums.len() {
+        let ends = sum_ends(model, learned, node, k);
         let (lower, upper) = learned.predictor.enclose(k, ends.0, ends.1);
         let (smallest, largest) = learned.system.domains()[region.0.len()].bounds();
         region.0.push(Range::Interval { lower: lower.max(smallest), upper: upper.min(largest) });
@@ -43,6 +29,25 @@ pub(crate) fn extend(
     let upper = upper.min(cutoff);
     region.0.push(Range::Interval { lower, upper });
     lower <= upper
+}
+
+/// What sum `k` can be over a node.
+pub(crate) fn sum_ends(model: &Model<'_>, learned: &Learned<'_>, node: &Node, k: usize) -> (f64, f64) {
+    let id = LimitId::new(model.problem.limits.len() + k);
+    let limit = &model.limits[id];
+    let (mut low, mut high) = (node.activity[id], node.activity[id]);
+    for block in node.blocks.spans.parts() {
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &item in &node.blocks.items[block] {
+            let a = limit.coefficients[item];
+            min = min.min(a);
+            max = max.max(a);
+        }
+        low += min;
+        high += max;
+    }
+    let constant = learned.sums[k].constant;
+    (constant + low - limit.margin, constant + high + limit.margin)
 }
 
 /// What is known of a cell in which every tree is decided.

@@ -423,7 +423,7 @@ impl Worker {
         if first.zip(second).is_some_and(|(first, second)| first.len() * second.len() > MAX_PAIRS) {
             return false;
         }
-        if self.record.is_some() && model.problem.constraints.is_some() {
+        if self.record.is_some() && (model.problem.constraints.is_some() || model.problem.learned.is_some()) {
             // The claims about each combination are made in the verifier's order, once all nodes are known.
             return true;
         }

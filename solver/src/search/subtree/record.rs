@@ -1,11 +1,12 @@
 //! The search on record: the whole tree once more, depth first, by nothing but what a certificate can say.
 
-use crate::certificate::{Claim, Evidence, Forward, ProofEnd, ProofNode};
-use leafgp_constraints::Region;
+use crate::certificate::{Claim, Evidence, Forward, ProofEnd, ProofNode, meet, predicted};
+use leafgp_constraints::{Range, Region};
 
-use super::super::evidence::meet;
 use super::super::filter::Changed;
 use super::super::index::Id;
+use super::super::learned::sum_ends;
+use super::super::model::Model;
 use super::super::node::{Node, OpenNode};
 use super::super::pool::{Pool, Undecided};
 use super::{Context, FIRST_SEARCHES, Outcome, Verdict, Worker};
@@ -34,7 +35,8 @@ impl Worker {
         let mut outcome = Outcome { open: Vec::new(), pool, undecided: Undecided::default(), nodes: 0 };
         self.open(ctx.model, root);
         let mut proof = Vec::new();
-        let mut regions = vec![Region::full(ctx.model.problem.domains)];
+        let domains = forward.map_or(ctx.model.problem.domains, Forward::domains);
+        let mut regions = vec![Region::full(domains)];
         while let (Some((mut node, split)), Some(region)) = (self.stack.pop(), regions.pop()) {
             if ctx.must_stop() {
                 self.stack.clear();
@@ -83,7 +85,8 @@ impl Worker {
         for _ in 0..3 {
             let Some(record) = &mut self.record else { return true };
             // The verifier drops a box of no points by itself, but only when it has to look.
-            let Some(mut region) = meet(model, &node.cells, &record.region) else {
+            let cells = in_cells(model, node, &record.region);
+            let Some(mut region) = meet(cells, &record.region, forward.domains()) else {
                 record.proof.evidence.push(Evidence::Contraction(Vec::new()));
                 return false;
             };
@@ -111,4 +114,17 @@ impl Worker {
         }
         true
     }
+}
+
+/// The smallest box around a node's cells; where there are predictions, with what they can be in the node and the value of `region`.
+fn in_cells(model: &Model<'_>, node: &Node, region: &Region) -> Region {
+    let mut cells = model.cells.hull(&node.cells);
+    if let Some(learned) = &model.problem.learned {
+        for (k, sum) in learned.sums.iter().enumerate() {
+            let (lower, upper) = predicted(sum, sum_ends(model, learned, node, k));
+            cells.0.push(Range::Interval { lower, upper });
+        }
+        cells.0.extend(region.0.last().cloned());
+    }
+    cells
 }
