@@ -82,3 +82,10 @@ fn every_optimum_and_every_infeasibility_is_proved_on_file() {
     let [feasible, infeasible] = check(100, 21);
     assert!(feasible > 40 && infeasible > 8, "{feasible} feasible, {infeasible} not");
 }
+
+/// `cargo test --release -p leafgp-models --test proofs -- --ignored`
+#[test]
+#[ignore = "minutes"]
+fn optima_of_many_random_problems_are_proved_on_file() {
+    check(3000, 22);
+}

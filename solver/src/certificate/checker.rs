@@ -11,7 +11,7 @@ use super::arithmetic::{Bounds, dot};
 use super::cells::{
     CellBox, CellLeaf, VariableCells, around, hull, intersect, meet, tree_leaves, variable_cells,
 };
-use super::claims::{Claim, settle};
+use super::claims::{Claim, EmptyParts, settle};
 use super::forward::Forward;
 use super::limits::WideLimit;
 use super::messages::{links, send, sweep_work};
@@ -176,13 +176,17 @@ impl<'a> Checker<'a> {
         };
         work.charge(state.alive.iter().map(Vec::len).sum::<usize>() * self.n_sums())?;
         let Some(region) = self.meet(state) else { return Ok(false) };
-        let Some(open) = settle(forward, claims, region, work)? else {
+        let Some(open) = settle(forward, self.empty_parts(), claims, region, work)? else {
             return Ok(false);
         };
         work.charge(self.work_of_leaves(state))?;
         let changed = intersect(&self.cells, &mut state.on, &open);
         state.region = open;
         if changed { self.filter(state, work) } else { Ok(true) }
+    }
+
+    fn empty_parts(&self) -> EmptyParts {
+        if self.problem.learned.is_some() { EmptyParts::HaveClaims } else { EmptyParts::HaveNone }
     }
 
     /// Number of predictions.
@@ -413,7 +417,7 @@ impl<'a> Checker<'a> {
                         "a leaf combination lies below the bound, and nothing is claimed of it",
                     ))?;
                     used += 1;
-                    if settle(forward, &claims, region, work)?.is_some() {
+                    if settle(forward, self.empty_parts(), &claims, region, work)?.is_some() {
                         return Err(flaw("a leaf combination lies below the bound and may be feasible"));
                     }
                 }

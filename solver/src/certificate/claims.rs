@@ -19,6 +19,14 @@ pub(crate) enum Claim {
     Split { variable: u16, at: f64, upper_first: bool },
 }
 
+/// Whether parts without an allowed value have claims. Where the verifier's boxes may be smaller than those the claims were made of, they do, since it cannot be
+/// foreseen which parts will be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EmptyParts {
+    HaveNone,
+    HaveClaims,
+}
+
 /// Parts that may wait for their claims at a time: memory does not grow with the file.
 const MAX_WAITING: usize = 4096;
 
@@ -61,15 +69,24 @@ pub(crate) fn halves(
 /// Checks the claims about a box. Returns the smallest box around its open parts; `None` when there are none.
 pub(super) fn settle(
     forward: &Forward<'_>,
+    empty_parts: EmptyParts,
     claims: &[Claim],
     region: Region,
     work: &mut Work,
 ) -> Result<Option<Region>, Objection> {
     let mut open: Option<Region> = None;
-    let mut waiting = vec![region];
+    // `None` is an empty part: its claims are passed over.
+    let mut waiting = vec![Some(region)];
     let mut claims = claims.iter();
     while let Some(part) = waiting.pop() {
         let claim = claims.next().ok_or(Objection::Flaw("a part of the box has no claim"))?;
+        let Some(part) = part else {
+            work.charge(1)?;
+            if let Claim::Split { .. } = claim {
+                wait(&mut waiting, [None, None])?;
+            }
+            continue;
+        };
         match claim {
             Claim::Open => {
                 work.charge(part.0.len())?;
@@ -98,14 +115,13 @@ pub(super) fn settle(
                 work.charge(2 * part.0.len())?;
                 let halves = halves(forward.domains(), &part, usize::from(*variable), *at)
                     .ok_or(Objection::Flaw("a split does not fit the variables"))?;
-                if waiting.len() + 2 > MAX_WAITING {
-                    return Err(Objection::Flaw("splits are nested too deeply"));
-                }
                 let [lower, upper] = halves;
-                let (first, second) = if *upper_first { (upper, lower) } else { (lower, upper) };
-                // A part without a value needs no claim; the first is popped first.
-                waiting.extend(second);
-                waiting.extend(first);
+                // The first is popped first.
+                let mut parts = if *upper_first { vec![lower, upper] } else { vec![upper, lower] };
+                if empty_parts == EmptyParts::HaveNone {
+                    parts.retain(Option::is_some);
+                }
+                wait(&mut waiting, parts)?;
             }
         }
     }
@@ -113,6 +129,17 @@ pub(super) fn settle(
         return Err(Objection::Flaw("claims are left over"));
     }
     Ok(open)
+}
+
+fn wait(
+    waiting: &mut Vec<Option<Region>>,
+    parts: impl IntoIterator<Item = Option<Region>>,
+) -> Result<(), Objection> {
+    if waiting.len() + 2 > MAX_WAITING {
+        return Err(Objection::Flaw("splits are nested too deeply"));
+    }
+    waiting.extend(parts);
+    Ok(())
 }
 
 /// The smallest box around two.

@@ -1,6 +1,6 @@
 //! Forged evidence about constraints: each kind, altered, is refused.
 
-use super::claims::settle;
+use super::claims::{EmptyParts, settle};
 use super::work::{Objection, Work, WorkBudget};
 use super::{Certificate, Claim, Evidence, Forward, ProofEnd, Refusal, verify};
 use crate::problem::Problem;
@@ -167,7 +167,8 @@ fn splits_that_never_end_are_refused() {
     let forward = Forward::new(statement);
     let check = |claims: &[Claim], total: u64| {
         let mut work = Work::new(WorkBudget { node: u64::MAX, total, deadline: None });
-        settle(&forward, &statement, claims, Region::full(&domains), &mut work).map(|open| open.is_some())
+        settle(&forward, EmptyParts::HaveNone, claims, Region::full(&domains), &mut work)
+            .map(|open| open.is_some())
     };
     assert_eq!(check(&[Claim::Fails(0)], u64::MAX), Ok(false));
     let split = Claim::Split { variable: 0, at: 0.5, upper_first: true };
