@@ -70,15 +70,38 @@ class Statement:
 
     def __init__(self, data):
         r = Reader(data)
-        need(bytes(r.several(16, "B")) == b"leafgp problem 2", "not a statement")
+        rules = bytes(r.several(16, "B"))
+        need(rules in (b"leafgp problem 2", b"leafgp problem 3"), "not a statement")
         self.domains = r.list(lambda: self.domain(r))
+        self.n = len(self.domains)
         self.trees = r.list(lambda: r.list(lambda: self.node(r)))
         self.offsets = [0]
         for tree in self.trees: self.offsets.append(self.offsets[-1] + sum(node[0] == "leaf" for node in tree))
+        self.kappa, self.prior, self.rows, self.remainder = 0.0, 0.0, None, None
+        self.numbers, self.conditions, self.steps, self.exact, self.roots = [], [], {}, set(), []
+        self.limits, self.sums = [], None
+        if rules.endswith(b"3"):
+            self.sums = r.list(lambda: Sum(r))
+            # Behind the variables come the predictions and the value.
+            self.n -= len(self.sums) + 1
+            need(self.n >= 0, "the sums do not fit the domains")
+            self.read_constraints(r)
+            self.excluded = r.list(lambda: self.region(r))
+            last = self.conditions[self.roots[-1]] if self.roots else ()
+            need(last[:2] == (1, LE) and self.numbers[last[3]] == (1, len(self.domains) - 1), "the last constraint is not that of the objective")
+            self.objective_number = last[2]
+        else:
+            self.read_objective(r)
+            if r.tag(): self.read_constraints(r)
+            self.excluded = r.list(lambda: self.region(r))
+            self.limits = r.list(lambda: (r.real(), dict(r.list(lambda: (r.n(), r.real()))), r.real(), r.real()))
+        need(r.at == len(data), "bytes after the statement")
+        self.rows_of_constraints = self.collect_rows()
+
+    def read_objective(self, r):
         self.constant, self.linear = r.real(), r.reals()
         need(len(self.linear) == self.offsets[-1], "the linear part does not fit the forest")
         kind = r.tag()
-        self.kappa, self.prior, self.rows, self.remainder = 0.0, 0.0, None, None
         if kind:
             self.kappa, self.prior, dim = r.real(), r.real(), r.n()
             factor = r.reals()
@@ -86,20 +109,18 @@ class Statement:
             self.rows = [factor[dim * leaf : dim * (leaf + 1)] for leaf in range(len(self.linear))]
             self.dim = dim
             if kind == 2: self.remainder = r.reals(), r.reals(), r.real(), r.real()
-        self.numbers, self.conditions, self.steps, self.exact, self.roots = [], [], {}, set(), []
-        if r.tag():
-            self.numbers = r.list(lambda: self.number(r))
-            self.conditions = r.list(lambda: self.condition(r))
-            for _ in range(r.n()):
-                key = r.n()
-                self.steps[key] = r.list(lambda: (r.n(), r.real(), r.one("q"))), r.one("q")
-            self.exact = set(r.wholes())
-            self.roots = r.wholes()
-        self.excluded = r.list(lambda: r.list(lambda: (r.take("dd") if r.tag() == 0 else r.levels()[1])))
-        self.limits = r.list(lambda: (r.real(), dict(r.list(lambda: (r.n(), r.real()))), r.real(), r.real()))
-        need(r.at == len(data), "bytes after the statement")
-        self.rows_of_constraints = self.collect_rows()
 
+    def read_constraints(self, r):
+        self.numbers = r.list(lambda: self.number(r))
+        self.conditions = r.list(lambda: self.condition(r))
+        for _ in range(r.n()):
+            key = r.n()
+            self.steps[key] = r.list(lambda: (r.n(), r.real(), r.one("q"))), r.one("q")
+        self.exact = set(r.wholes())
+        self.roots = r.wholes()
+
+    @staticmethod
+    def region(r): return r.list(lambda: (r.take("dd") if r.tag() == 0 else r.levels()[1]))
     @staticmethod
     def domain(r):
         kind = r.tag()
@@ -190,14 +211,59 @@ class Statement:
             found.append(offset + node[1])
         return found
     def allows(self, x):
-        if len(x) != len(self.domains) or not all(contains(d, v) for d, v in zip(self.domains, x)): return False
+        if len(x) != self.n or not all(contains(d, v) for d, v in zip(self.domains, x)): return False
         for region in self.excluded:
             if all(r[0] <= v <= r[1] if isinstance(r, tuple) else r >> int(v) & 1 for r, v in zip(region, x)): return False
         leaves = self.leaves(x)
         if not all(limit_holds(limit, leaves) for limit in self.limits): return False
-        at = Box(self, [1 << int(v) if d[0] == "levels" else (v, v) for d, v in zip(self.domains, x)], point=True)
+        at = [1 << int(v) if d[0] == "levels" else (v, v) for d, v in zip(self.domains, x)]
+        if self.sums is not None:
+            # Predictions are known within roundings: the constraints may hold.
+            at += [s.predictions(s.range([[leaf] for leaf in leaves])) for s in self.sums] + [ANY]
+        at = Box(self, at, point=self.sums is None)
         at.evaluate(range(len(self.numbers)))
         return all(at.possible(root, False, False) for root in self.roots)
+
+    def objective_range(self, x):
+        """Where the objective over predictions lies."""
+        leaves = self.leaves(x)
+        at = [1 << int(v) if d[0] == "levels" else (v, v) for d, v in zip(self.domains, x)]
+        at += [s.predictions(s.range([[leaf] for leaf in leaves])) for s in self.sums] + [ANY]
+        box = Box(self, at)
+        box.evaluate(range(len(self.numbers)))
+        return box.values[self.objective_number]
+
+class Sum:
+    """`constant + sum of the active leaves' coefficients`, and the prediction that follows from it."""
+
+    def __init__(self, r):
+        self.constant, self.of = r.real(), dict(r.list(lambda: (r.n(), r.real())))
+        self.link = r.tag()
+        need(self.link <= 5, "an unknown link")
+        self.scale = r.real() if self.link == 1 else 1.0
+        self.rounding, self.double = r.real(), r.tag() == 1
+    def range(self, trees):
+        """What the sum can be with one of the given leaves of each tree."""
+        low = high = self.constant
+        for leaves in trees:
+            values = [self.of.get(leaf, 0.0) for leaf in leaves]
+            low, high = down(low + min(values)), up(high + max(values))
+        return low, high
+    def apply(self, x):
+        if self.link == 0: return x
+        if self.link == 1: return 1.0 / (1.0 + safe(math.exp, -self.scale * x))
+        if self.link == 2: return safe(math.exp, x)
+        if self.link == 3: return x * x if x > 0.0 else -x * x
+        if self.link == 4: return math.log1p(safe(math.exp, x)) if x < 700.0 else x
+        return float(x > 0.0)
+    def end(self, x, sign):
+        x = (up if sign > 0 else down)(x + sign * self.rounding)
+        value = self.apply(x)
+        error = 0.0 if self.link in (0, 5) else 16 * EPS * abs(value) + TINY
+        if self.link and not self.double: error += 1.001 * 4e-6 * abs(value) + 2.0 ** -126
+        value += sign * error
+        return sign * INF if not self.double and abs(value) > 0.999 * 3.4028234663852886e38 else value
+    def predictions(self, sums): return no_nan(self.end(sums[0], -1), self.end(sums[1], 1))
 
 def limit_holds(limit, leaves):
     constant, coefficients, lower, upper = limit
@@ -505,7 +571,8 @@ class Rows:
             if row[0] in statement.exact
             and all(box.wholes[k] and max(map(abs, box.wholes[k])) <= 2 ** 53 for k in reachable(statement, [("n", row[2]), ("n", row[3])]))
         }
-    def forms(self, region):
+    def known(self, numbers, region):
+        """What is known of numbers over a box, by intervals and forms together, and the forms."""
         box, forms = Box(self.s, region), {}
         def values_of(k, natural):
             form = forms[k] = None if natural is None else self.form(k, natural, box, forms) or constant_form(natural)
@@ -513,8 +580,14 @@ class Rows:
             linear = form.values()
             both = max(natural[0], linear[0]), min(natural[1], linear[1])
             return both if both[0] <= both[1] else natural
-        box.evaluate(self.needed, values_of)
+        box.evaluate(numbers, values_of)
+        return box, forms
+    def forms(self, region):
+        box, forms = self.known(self.needed, region)
         return [self.row(row, box, forms) for row in self.s.rows_of_constraints]
+    def slack(self, row, box):
+        equality, exact = row[4:]
+        return 1.01 * 1e-9 * max(box.sizes[row[2]], box.sizes[row[3]]) if equality and not exact and row not in self.exact_in_f64 else 0.0
 
     def row(self, row, box, forms):
         at, negated_sides, a, b, equality, exact = row
@@ -531,8 +604,7 @@ class Rows:
                 difference = Form(-difference.centre, {j: -s for j, s in difference.slopes.items()}, difference.error)
         else:
             difference = forms[a] and forms[b] and combine(1.0, forms[a], -1.0, forms[b])
-        slack = 0.0
-        if equality and not exact and row not in self.exact_in_f64: slack = 1.01 * 1e-9 * max(box.sizes[a], box.sizes[b])
+        slack = self.slack(row, box)
         return (difference, slack, equality) if difference and math.isfinite(slack) else None
 
     def form(self, k, natural, box, forms):
@@ -589,6 +661,8 @@ class Rows:
 
 def reachable(statement, start):
     """The numbers that some numbers ("n", k) and conditions ("c", k) need."""
+    return {k for kind, k in closure(statement, start) if kind == "n"}
+def closure(statement, start):
     seen, stack = set(), list(start)
     while stack:
         kind, k = at = stack.pop()
@@ -605,9 +679,161 @@ def reachable(statement, start):
             stack += [("c", i) for i in of[0]]
         elif kind == "c" and op in (6, 7):
             stack.append(("c", of[0]))
-    return {k for kind, k in seen if kind == "n"}
+    return seen
+def reads(statement, number):
+    """The variables that a number depends on."""
+    seen = closure(statement, [("n", number)])
+    of = {statement.numbers[k][1] for kind, k in seen if kind == "n" and statement.numbers[k][0] == 1}
+    return of | {statement.conditions[k][1] for kind, k in seen if kind == "c" and statement.conditions[k][0] == 2}
 
-def full_region(statement): return [(1 << d[1]) - 1 if d[0] == "levels" else ends(d) for d in statement.domains]
+def full_region(statement): return region_of(statement.domains)
+def region_of(domains): return [(1 << d[1]) - 1 if d[0] == "levels" else ends(d) for d in domains]
+
+# objectives over predictions
+class Unbounded(Exception):
+    """There is no lower bound."""
+
+def least(coefficient, values):
+    product_ = coefficient * (values[0] if coefficient >= 0.0 else values[1])
+    if not math.isfinite(product_): raise Unbounded
+    return down(product_)
+
+class Relaxation:
+    """Lower bounds of the objective, and of what each row says is at most 0, as (constant, cost by leaf, whether it joins variables)."""
+
+    def __init__(self, statement, rows, region, stairs):
+        self.s, self.rows, self.region, self.stairs = statement, rows, region, stairs
+        self.box = rows.known(rows.needed, region)[0]
+        whole = [range(a, b) for a, b in zip(statement.offsets, statement.offsets[1:])]
+        self.ranges = [s.range(whole) for s in statement.sums]
+    def objective(self, multipliers):
+        try:
+            constant, costs, _ = self.function(self.terms([(1.0, self.s.objective_number)]))
+        except Unbounded:
+            raise Refused("the objective has no bound that can be checked") from None
+        costs = [costs.get(leaf, 0.0) for leaf in range(self.s.offsets[-1])]
+        for row, m in multipliers:
+            need(row < len(self.s.rows_of_constraints) and math.isfinite(m), "a multiplier does not fit its constraint")
+            function = self.row(self.s.rows_of_constraints[row], m < 0.0)
+            need(function is not None, "a multiplier does not fit its constraint")
+            constant = down(constant + down(abs(m) * function[0]))
+            for leaf, a in function[1].items():
+                if a != 0.0: costs[leaf] = down(costs[leaf] + down(abs(m) * a))
+        need(math.isfinite(constant) and all(map(math.isfinite, costs)), "a multiplier does not fit its constraint")
+        return constant, costs
+    def limits(self):
+        sides = [self.row(row, below) for row in self.s.rows_of_constraints for below in (False, True)]
+        return [(constant, costs, -INF, 0.0) for constant, costs, joint in filter(None, sides) if joint]
+
+    def row(self, row, below):
+        """What a row (an equality turned round where `below`) says is at most 0; None where nothing is to be had."""
+        at, swapped, a, b, equality, _ = row
+        if below and not equality: return None
+        try:
+            if at in self.s.steps: return self.whole_steps(*self.s.steps[at], -1.0 if swapped != below else 1.0)
+            if at in self.s.exact and row not in self.rows.exact_in_f64: return None
+            sign = -1.0 if below else 1.0
+            constant, predictions, single = self.terms([(sign, a), (-sign, b)])
+            constant = down(constant - self.rows.slack(row, self.box))
+            function = self.behind_link(constant, predictions, single) or self.function((constant, predictions, single))
+        except Unbounded:
+            return None
+        return function if math.isfinite(function[0]) and all(map(math.isfinite, function[1].values())) else None
+
+    def terms(self, parts):
+        """(constant, {prediction: coefficient}, [(variable, coefficient, number)]) below a sum of numbers as evaluated."""
+        waiting, constant, error, predictions, single = {}, 0.0, 0.0, {}, []
+        def give(k, c, e):
+            old = waiting.get(k, (0.0, 0.0))
+            waiting[k] = old[0] + c, old[1] + e + EPS * abs(old[0] + c)
+        for sign, k in parts: give(k, sign, 0.0)
+        while waiting:
+            k = max(waiting)
+            c, e = waiting.pop(k)
+            values = self.box.values[k]
+            if values is None: continue
+            size = magnitude(values)
+            if not math.isfinite(size): raise Unbounded
+            error += e * size + (abs(c) + e) * (EPS * size + TINY)
+            op, *of = self.s.numbers[k]
+            fixed = [self.factor(i) for i in of] if op in (MUL, DIV) else []
+            if values[0] == values[1]:
+                constant = down(constant + least(c, values))
+            elif op in (ADD, SUB):
+                give(of[0], c, e)
+                give(of[1], c if op == ADD else -c, e)
+            elif op == NEG:
+                give(of[0], -c, e)
+            elif op == MUL and fixed != [None, None]:
+                f, other = (fixed[0], of[1]) if fixed[0] is not None else (fixed[1], of[0])
+                give(other, c * f, e * abs(f) + EPS * abs(c * f) + TINY)
+            elif op == DIV and fixed[1] is not None:
+                give(of[0], c / fixed[1], e / abs(fixed[1]) + EPS * abs(c / fixed[1]) + TINY)
+            elif op == 1 and self.s.n <= of[0] < self.s.n + len(self.s.sums):
+                predictions[of[0] - self.s.n] = c
+            else:
+                variables = reads(self.s, k)
+                if len(variables) == 1 and min(variables) < self.s.n: single.append((min(variables), c, k))
+                else: constant = down(constant + least(c, values))
+        return down(constant - error * (1 + 1e-9)), predictions, single
+    def factor(self, k):
+        values = self.box.values[k]
+        return values[0] if values and values[0] == values[1] != 0.0 else None
+
+    def function(self, terms):
+        constant, predictions, single = terms
+        costs, joint = {}, len({v for v, *_ in single}) > 1
+        for k, c in predictions.items():
+            s = self.s.sums[k]
+            if s.link:
+                constant = down(constant + least(c, s.predictions(self.ranges[k])))
+                continue
+            joint = True
+            constant = down(down(constant + down(c * s.constant)) - up(abs(c) * s.rounding))
+            for leaf, a in s.of.items(): costs[leaf] = down(costs.get(leaf, 0.0) + down(c * a))
+        for v in sorted({v for v, *_ in single}):
+            of = [(c, k) for variable, c, k in single if variable == v]
+            def height(box):
+                return reduce(lambda total, part: down(total + least(part[0], box.values[part[1]])), [part for part in of if box.values[part[1]] is not None], 0.0)
+            if v not in self.stairs:
+                constant = down(constant + height(self.box))
+                continue
+            numbers = sorted(reachable(self.s, [("n", k) for _, k in of]))
+            for leaf, piece in self.stairs[v]:
+                costs[leaf] = height(self.rows.known(numbers, self.region[:v] + [piece] + self.region[v + 1 :])[0])
+        return constant, costs, joint
+
+    def behind_link(self, constant, predictions, single):
+        """What `c * prediction + constant <= 0` says of the sum behind a bent link."""
+        if single or len(predictions) != 1: return None
+        [(k, c)] = predictions.items()
+        s = self.s.sums[k]
+        if c == 0.0 or not s.link: return None
+        limit = (up if c > 0.0 else down)(-constant / c)
+        def forbidden(x):
+            low, high = s.predictions((x, x))
+            return low > limit if c > 0.0 else high < limit
+        low, high = self.ranges[k]
+        sign = 1.0 if c > 0.0 else -1.0
+        inside, outside = (low, high) if c > 0.0 else (high, low)
+        if not forbidden(outside): return None
+        if forbidden(inside):
+            outside = inside - sign * (high - low + 1.0)
+        else:
+            for _ in range(100):
+                middle = 0.5 * inside + 0.5 * outside
+                inside, outside = (inside, middle) if forbidden(middle) else (middle, outside)
+        return down(sign * (s.constant - outside)), {leaf: sign * a for leaf, a in s.of.items()}, True
+
+    def whole_steps(self, terms, bound, sign):
+        constant, costs = down(-sign * bound), {}
+        for v, scale, coefficient in terms:
+            def height(piece): return down(down(min(sign * coefficient * float(nearest(x * scale)) for x in piece)))
+            if v not in self.stairs:
+                constant = down(constant + height(self.region[v]))
+                continue
+            for leaf, piece in self.stairs[v]: costs[leaf] = down(costs.get(leaf, 0.0) + height(piece))
+        return constant, costs, len(terms) > 1
 
 # certificates
 def read_claims(r):
@@ -623,12 +849,14 @@ def read_round(r):
     return sweeps, size, r.several(n, "h")
 
 def read_certificate(data):
-    """(digest, bound, incumbent, nodes); a node is (evidence, end)."""
+    """(digest, bound, incumbent, nodes, multipliers); a node is (evidence, end)."""
     need(len(data) >= 8 and fnv(data[:-8]) == struct.unpack("<Q", data[-8:])[0], "the checksum does not fit")
     r = Reader(data[:-8])
-    need(bytes(r.several(8, "B")) == b"LEAFGPC4", "not a certificate of this version")
+    magic = bytes(r.several(8, "B"))
+    need(magic in (b"LEAFGPC4", b"LEAFGPC5"), "not a certificate of this version")
     digest, bound, n = r.take("QdI")
     incumbent = None if n == 0xFFFFFFFF else (r.real(), r.several(n, "d"))
+    multipliers = [r.take("Hd") for _ in range(r.one("H"))] if magic == b"LEAFGPC5" else None
     nodes = []
     for _ in range(r.n()):
         evidence = []
@@ -641,13 +869,14 @@ def read_certificate(data):
         of = [] if kind == 0 else [[read_claims(r) for _ in range(r.one("I"))]] if kind == 1 else [r.one("I"), r.several(r.one("I"), "Q")]
         nodes.append((evidence, (kind, *of)))
     need(r.at == len(r.data), "bytes after the last node")
-    return digest, bound, incumbent, nodes
+    return digest, bound, incumbent, nodes, multipliers
 
 # the check
 class Verifier:
     def __init__(self, statement, deadline=INF):
         self.s, self.deadline = statement, deadline
-        self.cells = [self.cells_of(v) for v in range(len(statement.domains))]
+        self.claims = statement.domains
+        self.cells = [self.cells_of(v) for v in range(statement.n)]
         self.full = [(1 << len(c)) - 1 for c in self.cells]
         self.trees = [self.tree_leaves(t) for t in range(len(statement.trees))]
         for region in statement.excluded:
@@ -710,16 +939,18 @@ class Verifier:
 
     def verify(self, certificate):
         """The bound and the objective that are proved; Refused otherwise. The digest is checked by the caller."""
-        _, bound, incumbent, nodes = certificate
+        _, bound, incumbent, nodes, multipliers = certificate
         need(not math.isnan(bound), "the bound is no number")
+        need((multipliers is None) == (self.s.sums is None), "multipliers belong to problems over models, and to no others")
+        if multipliers is not None: self.relax(bound, multipliers)
         if incumbent is None:
             need(bound == INF, "no incumbent, though the bound is finite")
         else:
             need(self.s.allows(incumbent[1]), "the incumbent is not allowed")
-            value = self.s.objective(self.s.leaves(incumbent[1]))
+            value = self.s.objective(self.s.leaves(incumbent[1])) if self.s.sums is None else self.value(*incumbent)
             need(struct.pack("<d", value) == struct.pack("<d", incumbent[0]), f"the incumbent's objective is {value}, not {incumbent[0]}")
             need(bound <= value, "the bound lies above the incumbent")
-        root = (list(self.full), [list(range(len(leaves))) for leaves in self.trees], full_region(self.s))
+        root = (list(self.full), [list(range(len(leaves))) for leaves in self.trees], region_of(self.claims))
         stack = [root if all(self.full) else None]
         number = 0
         while stack:
@@ -732,6 +963,27 @@ class Verifier:
             number += 1
         need(number == len(nodes), "the proof goes on behind its last node")
         return bound, incumbent and incumbent[0]
+
+    def value(self, objective, x):
+        """The objective of the file, where the point may have it: predictions are known within roundings."""
+        values = self.s.objective_range(x)
+        need(values and values[0] <= objective <= values[1], f"the incumbent's objective is in {values}, not {objective}")
+        return objective
+    def relax(self, bound, multipliers):
+        """Where claims are made below the bound, and what leaves cost and restrict."""
+        s = self.s
+        whole = [range(a, b) for a, b in zip(s.offsets, s.offsets[1:])]
+        value = down(bound) if math.isfinite(bound) else bound
+        self.claims = s.domains[: s.n] + [("real", *of.predictions(of.range(whole))) for of in s.sums] + [("real", value, value)]
+        stairs = {}
+        for t, nodes in enumerate(s.trees):
+            variables = {node[1] for node in nodes if node[0] == "split"}
+            if len(variables) != 1 or any(of.of.get(leaf, 0.0) for of in s.sums for leaf in whole[t]): continue
+            [v] = variables
+            if v not in stairs: stairs[v] = [(leaf, self.range_of(v, on.get(v, self.full[v]))) for leaf, on in self.trees[t]]
+        relaxation = Relaxation(s, self.rows, region_of(self.claims), stairs)
+        s.constant, s.linear = relaxation.objective(multipliers)
+        self.limits = [self.widen(limit) for limit in relaxation.limits()]
 
     def node(self, state, evidence, end, bound):
         """The children, the right one first. A state is (cells kept, leaves possible, region), None when empty."""
@@ -793,19 +1045,24 @@ class Verifier:
             alive[t] = kept
         return dropped
 
-    def meet(self, on, region):
-        """The hull of the kept cells within the region, at allowed values."""
+    def range_of(self, f, mask):
+        """The hull of some cells."""
+        if self.s.domains[f][0] == "levels": return mask
+        first, last = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
+        return self.cells[f][first][0], self.cells[f][last][1]
+    def meet(self, on, leaves, region):
+        """The hull of the kept cells, and what is predicted with the leaves of each tree, within the region, at allowed values."""
+        cells = [self.range_of(f, mask) for f, mask in enumerate(on)]
+        cells += [s.predictions(s.range(leaves)) for s in self.s.sums or []] + region[len(cells) + len(self.s.sums or []) :]
         box = []
-        for f, (mask, range_) in enumerate(zip(on, region)):
-            if not isinstance(range_, tuple):
-                common = mask & range_
-            else:
-                first, last = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
-                lower, upper = self.cells[f][first][0], self.cells[f][last][1]
-                common = within(self.s.domains[f], max(lower, range_[0]), min(upper, range_[1]))
+        for range_, other, domain in zip(cells, region, self.claims):
+            common = within(domain, max(range_[0], other[0]), min(range_[1], other[1])) if isinstance(range_, tuple) else range_ & other
             if not common: return None
             box.append(common)
         return box
+    def leaves_of(self, alive):
+        """The possible leaves of the forest's trees."""
+        return [[self.trees[t][i][0] for i in kept] for t, kept in enumerate(alive[: len(self.s.trees)])]
 
     def settle(self, claims, region):
         """The hull of the parts about which nothing is claimed; None when there are none."""
@@ -816,7 +1073,10 @@ class Verifier:
             need(at < len(claims), "a part of the box has no claim")
             kind, *content = claims[at]
             at += 1
-            if kind == 0:
+            if part is None:
+                # Over predictions, empty parts have claims too, which say nothing.
+                waiting += [None, None] if kind > 2 else []
+            elif kind == 0:
                 opened = [hull(a, b) if isinstance(a, tuple) else a | b for a, b in zip(opened or part, part)]
             elif kind == 1:
                 need(content[0] < len(self.s.roots), "a claim names no constraint")
@@ -833,17 +1093,18 @@ class Verifier:
 
     def halves(self, part, variable, value, other_first):
         need(variable < len(part) and not math.isnan(value), "a split does not fit the variables")
-        range_, domain = part[variable], self.s.domains[variable]
+        range_, domain = part[variable], self.claims[variable]
         if isinstance(range_, tuple):
             sides = [within(domain, range_[0], min(value, range_[1])), within(domain, max(up(value), range_[0]), range_[1])]
         else:
             one = 1 << int(value) if 0 <= value < domain[1] and value == math.floor(value) else 0
             sides = [range_ & one, range_ & ~one]
-        return [part[:variable] + [side] + part[variable + 1 :] for side in (sides if other_first else sides[::-1]) if side]
+        parts = [part[:variable] + [side] + part[variable + 1 :] if side else None for side in (sides if other_first else sides[::-1])]
+        return [part for part in parts if part or self.s.sums is not None]
     def contract(self, state, claims):
         on, alive, region = state
         need(self.rows is not None, "claims about constraints, though there are none")
-        box = self.meet(on, region)
+        box = self.meet(on, self.leaves_of(alive), region)
         opened = box and self.settle(claims, box)
         if opened is None: return None
         on = [mask & self.touching(f, range_) for f, (mask, range_) in enumerate(zip(on, opened))]
@@ -858,14 +1119,19 @@ class Verifier:
             for leaf, restrictions in (self.trees[t][i] for t, i in enumerate(reversed(chosen))):
                 for f, mask in restrictions.items(): cells[f] &= mask
                 leaves += [] if leaf is None else [leaf]
-            if not all(cells) or self.s.objective(leaves) >= bound or not all(limit_holds(limit, leaves) for limit in self.s.limits): continue
-            box = self.meet(cells, region)
+            if not all(cells) or not self.may_lie_below(leaves, bound): continue
+            box = self.meet(cells, [[leaf] for leaf in leaves], region)
             if box is not None:
                 need(used < len(lists), "a leaf combination lies below the bound")
                 need(self.rows is not None, "claims about constraints, though there are none")
                 need(self.settle(lists[used], box) is None, "a leaf combination may hold a feasible point below the bound")
                 used += 1
         need(used == len(lists), "claims about leaf combinations are left over")
+
+    def may_lie_below(self, leaves, bound):
+        if self.s.sums is None: return self.s.objective(leaves) < bound and all(limit_holds(limit, leaves) for limit in self.s.limits)
+        if reduce(lambda total, leaf: down(total + self.s.linear[leaf]), leaves, self.s.constant) >= bound: return False
+        return not any(reduce(lambda total, leaf: down(total + of.get(leaf, 0.0)), leaves, constant) > upper for constant, of, _, upper in self.limits)
 
     def linearise(self, alive, u):
         """The constant part of the bound, and a lower bound of each leaf's cost."""

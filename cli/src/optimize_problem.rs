@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use leafgp_models::{Ensemble, ModelOptimum, ModelProblem, NamedModel, ReadOptions};
+use leafgp_models::{Ensemble, ModelError, ModelOptimum, ModelProblem, NamedModel, ReadOptions};
+use leafgp_solver::certificate::{Certificate, Refusal, Verified};
 use leafgp_solver::constraints::Variable;
 
 use super::Status;
-use super::args::{Common, Format, ModelArgs, OptimizeArgs, SpaceArgs};
+use super::args::{Common, Format, ModelArgs, OptimizeArgs, SpaceArgs, VerifyArgs};
 use super::failure::Failure;
 use super::inputs::{override_settings, search_options};
 use super::interrupt;
@@ -17,14 +18,12 @@ use super::output::Output;
 use super::progress::Meter;
 use super::text_table::short;
 use leafgp::engine::interrupted;
+use leafgp::file::write_whole;
 use leafgp::problem::Modelled;
 
 pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
     let stated = read(&args.model, &args.space, output)?;
     refuse_beside(&[(args.space.data.is_some(), "--data")])?;
-    if args.certificate.is_some() {
-        return Err(no_certificates("--certificate"));
-    }
     let problem = model_problem(&stated)?;
     let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
     let excluded = fixings(&args.space.fix, problem.variables())?;
@@ -44,16 +43,35 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
     if interrupted(Some(&interrupt)) {
         return Err(Failure::Interrupted("interrupted: this is what was found and proved so far".into()));
     }
+    if let Some(path) = &args.certificate {
+        let certificate = problem
+            .certify(&stated.objective().expr, goal, &excluded, &optimum, &options)
+            .map_err(|error| Failure::NoAnswer(format!("{}: {error}", path.display())))?;
+        write_whole(path, &certificate.write()).map_err(|e| Failure::file(path, e))?;
+    }
     status_of(optimum.status)
 }
 
-/// Why there is no proof on record: the format has no place for what such a proof stands on.
-pub(super) fn no_certificates(what: &str) -> Failure {
-    Failure::Input(format!(
-        "{what}: there are certificates of single models only, under constraints on the variables. The proof over several models also stands on \
-         bounds of the expressions by sums of leaves, on a multiplier of each model's constraint, on what each model predicts over a box, and on cells \
-         halved by value; docs/certificate-format.md has no place for these"
-    ))
+/// `leafgp verify` of such a problem's proof.
+pub(super) fn check(
+    model: &ModelArgs,
+    args: &VerifyArgs,
+    certificate: &Certificate,
+    output: &mut Output,
+) -> Result<Result<Verified, Refusal>, Failure> {
+    let stated = read(model, &args.space, output)?;
+    refuse_beside(&[(args.space.data.is_some(), "--data")])?;
+    let problem = model_problem(&stated)?;
+    let goal = goal(args.goal, Some(stated.goal())).expect("the file has a goal");
+    let excluded = fixings(&args.space.fix, problem.variables())?;
+    let objective = &stated.objective().expr;
+    let refused = |error: ModelError| Failure::file(&args.instance, error);
+    let checked = problem.verify(objective, goal, &excluded, certificate, args.budget()).map_err(refused)?;
+    if let (Some(file), Ok(_)) = (&args.statement, &checked) {
+        let statement = problem.statement(objective, goal, &excluded).map_err(refused)?;
+        write_whole(file, &statement).map_err(|e| Failure::file(file, e))?;
+    }
+    Ok(checked)
 }
 
 fn refuse_beside(options: &[(bool, &str)]) -> Result<(), Failure> {

@@ -11,28 +11,29 @@ use super::args::{Common, Format, ModelArgs, SolverArgs, VerifyArgs};
 use super::failure::Failure;
 use super::histories::refuse_input;
 use super::model_space::{ModelSpace, is_problem_file};
-use super::optimize_problem::no_certificates;
+use super::optimize_problem;
 use super::output::Output;
 use leafgp::file::{read_whole, write_whole};
 use leafgp::instance::Instance;
 
 pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -> Result<Status, Failure> {
-    if is_problem_file(&args.instance) {
-        return Err(no_certificates(&args.instance.display().to_string()));
-    }
     if let Some(path) = &args.statement {
         refuse_input(path, &[&args.instance, &args.certificate])?;
     }
     let bytes = || read_whole(&args.certificate).map_err(|e| Failure::file(&args.certificate, e));
     let read = |bytes: &[u8]| Certificate::read(bytes).map_err(|e| Failure::file(&args.certificate, e));
+    if is_problem_file(&args.instance) {
+        let bytes = bytes()?;
+        let checked = optimize_problem::check(&model(args), args, &read(&bytes)?, output)?;
+        return report(args, &args.instance.display().to_string(), bytes.len(), checked, output);
+    }
     let of_model = args.space.data.is_some() || args.space.problem.is_some();
     if of_model {
         if args.time_limit.is_some() || args.statement.is_some() {
-            let message = "--time-limit and --statement are for instances, not for trained models";
+            let message = "--time-limit and --statement are for instances and problems over models, not for single models";
             return Err(Failure::Input(message.into()));
         }
-        let model =
-            ModelArgs { model: args.instance.clone(), class: args.class, by_position: args.by_position };
+        let model = model(args);
         ModelSpace::check_one_box(&args.space)?;
         let space = ModelSpace::open(&model, &args.space, common, &SolverArgs::default(), output)?;
         let goal = space.goal(args.goal)?;
@@ -58,14 +59,25 @@ pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -
     let search_problem = problem.search();
     let bytes = bytes()?;
     let certificate = read(&bytes)?;
-    let limit = args.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let budget = WorkBudget { deadline, ..WorkBudget::default() };
-    let checked = verify_within(&search_problem, &certificate, budget);
+    let checked = verify_within(&search_problem, &certificate, args.budget());
     if let (Some(file), Ok(_)) = (&args.statement, &checked) {
         write_whole(file, &statement(&search_problem)).map_err(|e| Failure::file(file, e))?;
     }
     report(args, &instance.name, bytes.len(), checked, output)
+}
+
+/// The model, or the problem file in its place.
+fn model(args: &VerifyArgs) -> ModelArgs {
+    ModelArgs { model: args.instance.clone(), class: args.class, by_position: args.by_position }
+}
+
+impl VerifyArgs {
+    /// The default work, until the time limit.
+    pub(super) fn budget(&self) -> WorkBudget {
+        let limit = self.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        WorkBudget { deadline, ..WorkBudget::default() }
+    }
 }
 
 fn report(

@@ -8,73 +8,173 @@ use leafgp_solver::certificate::{Certificate, WorkBudget};
 use support::problems::{Rule, enumerate, models, objective, options, rule, variables};
 use support::random::Numbers;
 
-/// A random problem, its optimum by enumeration, and the bytes of its proof.
-struct Proved {
+/// A random problem and its optimum by enumeration.
+struct Solved {
     what: String,
     problem: ModelProblem,
     text: String,
     goal: Goal,
     /// Of the objective that is minimised.
     expected: Option<f64>,
-    bytes: Vec<u8>,
 }
 
-impl Proved {
+/// A number that no bound may exceed, but for the twin's own rounding.
+fn at_most(expected: Option<f64>) -> f64 {
+    expected.map_or(f64::INFINITY, |value| value + 1e-12 * value.abs().max(1.0))
+}
+
+impl Solved {
     /// The bound that a proof of these bytes has, if it is accepted.
     fn bound_of(&self, bytes: &[u8]) -> Result<f64, String> {
         let certificate = Certificate::read(bytes).map_err(|e| e.to_string())?;
-        let checked =
-            self.problem.verify(&self.text, self.goal, &[], &certificate, WorkBudget::default()).unwrap();
+        let budget = WorkBudget { total: 100_000_000, ..WorkBudget::default() };
+        let checked = self.problem.verify(&self.text, self.goal, &[], &certificate, budget).unwrap();
         checked.map(|verified| verified.bound).map_err(|e| e.to_string())
+    }
+
+    fn proof(&self) -> Vec<u8> {
+        let mut options = options();
+        options.gap = 1e-5;
+        let optimum = self.problem.optimize(&self.text, self.goal, &[], &options).unwrap();
+        assert_eq!(optimum.status == Status::Infeasible, self.expected.is_none(), "{}", self.what);
+        let certificate = self.problem.certify(&self.text, self.goal, &[], &optimum, &options);
+        certificate.unwrap_or_else(|error| panic!("{}: {error}; {optimum:?}", self.what)).write()
+    }
+
+    fn digest(&self) -> [u8; 8] {
+        fnv(&self.problem.statement(&self.text, self.goal, &[]).unwrap()).to_le_bytes()
     }
 }
 
-fn each_proof(n_problems: usize, seed: u64, mut test: impl FnMut(&Proved)) {
+/// Random problems, each with the same problem without its last rule.
+fn each_problem(n_problems: usize, seed: u64, mut test: impl FnMut(&mut Numbers, &Solved, &Solved)) {
     let mut numbers = Numbers(seed);
     for i in 0..n_problems {
         let n = 1 + numbers.next(2);
         let variables = variables(&mut numbers);
         let models = models(&mut numbers, n, &variables);
         let rules: Vec<Rule> = (0..numbers.next(4)).map(|_| rule(&mut numbers, n)).collect();
-        let mut problem = ModelProblem::new(variables.clone(), models.clone()).unwrap();
-        problem.define("second or first", ["first", "second"][n - 1], false).unwrap();
-        for (k, rule) in rules.iter().enumerate() {
-            problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
-        }
         let objective = objective(&mut numbers, n);
-        let expected = enumerate(&models, &variables, &rules, &objective);
-        let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
-        let what = format!("problem {i}: {} under {texts:?}", objective.text);
         let (text, goal) = match numbers.next(2) {
             0 => (format!("-({})", objective.text), Goal::Maximize),
             _ => (objective.text.clone(), Goal::Minimize),
         };
-        let mut options = options();
-        options.gap = 1e-5;
-        let optimum = problem.optimize(&text, goal, &[], &options).unwrap();
-        assert_eq!(optimum.status == Status::Infeasible, expected.is_none(), "{what}");
-        let certificate = problem.certify(&text, goal, &[], &optimum, &options);
-        let certificate = certificate.unwrap_or_else(|error| panic!("{what}: {error}; {optimum:?}"));
-        test(&Proved { what, problem, text, goal, expected, bytes: certificate.write() });
+        let under = |rules: &[Rule]| {
+            let mut problem = ModelProblem::new(variables.clone(), models.clone()).unwrap();
+            problem.define("second or first", ["first", "second"][n - 1], false).unwrap();
+            for (k, rule) in rules.iter().enumerate() {
+                problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
+            }
+            let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+            let what = format!("problem {i}: {} under {texts:?}", objective.text);
+            let expected = enumerate(&models, &variables, rules, &objective);
+            Solved { what, problem, text: text.clone(), goal, expected }
+        };
+        test(&mut numbers, &under(&rules), &under(&rules[..rules.len().saturating_sub(1)]));
     }
 }
 
 /// Proofs verify, and what they prove is true and as much as was found.
 fn check(n_problems: usize, seed: u64) -> [usize; 2] {
     let mut counts = [0, 0];
-    each_proof(n_problems, seed, |proved| {
-        let bound = proved.bound_of(&proved.bytes).unwrap_or_else(|e| panic!("{}: {e}", proved.what));
-        counts[usize::from(proved.expected.is_none())] += 1;
-        match proved.expected {
-            None => assert_eq!(bound, f64::INFINITY, "{}", proved.what),
-            Some(expected) => {
-                let size = expected.abs().max(1.0);
-                assert!(bound <= expected + 1e-12 * size, "{}: {bound} of {expected}", proved.what);
-                assert!(bound >= expected - 3e-5 * size, "{}: {bound} of {expected}", proved.what);
-            }
-        }
+    each_problem(n_problems, seed, |_, solved, _| {
+        let bound = solved.bound_of(&solved.proof()).unwrap_or_else(|e| panic!("{}: {e}", solved.what));
+        counts[usize::from(solved.expected.is_none())] += 1;
+        let least = solved.expected.map_or(f64::INFINITY, |value| value - 3e-5 * value.abs().max(1.0));
+        assert!(bound >= least && bound <= at_most(solved.expected), "{}: {bound}", solved.what);
     });
     counts
+}
+
+/// FNV-1a, as files and digests have it.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Where the file has the digest and the bound.
+const DIGEST: std::ops::Range<usize> = 8..16;
+const BOUND: std::ops::Range<usize> = 16..24;
+
+/// The file with another body and the checksum that fits.
+fn sealed(mut body: Vec<u8>) -> Vec<u8> {
+    let checksum = fnv(&body);
+    body.extend(checksum.to_le_bytes());
+    body
+}
+
+/// One random change of a file's body: a bit, a byte, two numbers of a pair swapped, a part copied elsewhere, left out or doubled.
+fn altered(numbers: &mut Numbers, body: &[u8]) -> Vec<u8> {
+    let mut body = body.to_vec();
+    // The beginning is aimed at as often as the rest, which is longer.
+    let end = if numbers.next(2) == 0 { body.len().min(120) } else { body.len() };
+    let at = BOUND.start + numbers.next(end - BOUND.start);
+    let length = 1 + numbers.next(24).min(body.len() - at - 1);
+    let from = numbers.next(body.len() - length);
+    match numbers.next(6) {
+        0 => body[at] ^= 1 << numbers.next(8),
+        1 => body[at] = numbers.next(256) as u8,
+        2 => body.swap(at, from),
+        3 => body.copy_within(from..from + length, at),
+        4 => drop(body.drain(at..at + length)),
+        _ => {
+            let part = body[from..from + length].to_vec();
+            body.splice(at..at, part);
+        }
+    }
+    body
+}
+
+/// Alters proofs at random. No altered file is accepted with a bound that is not true. Returns how many were refused, and how many are still proofs.
+fn forge(n_problems: usize, seed: u64, n_forgeries: usize) -> [usize; 2] {
+    let mut counts = [0, 0];
+    each_problem(n_problems, seed, |numbers, solved, relaxed| {
+        let proof = solved.proof();
+        let body = &proof[..proof.len() - 8];
+        let mut check = |solved: &Solved, body: Vec<u8>| {
+            let bound = solved.bound_of(&sealed(body));
+            counts[usize::from(bound.is_ok())] += 1;
+            if let Ok(bound) = bound {
+                assert!(bound <= at_most(solved.expected), "{}: {bound} proved", solved.what);
+            }
+        };
+        for _ in 0..n_forgeries {
+            let mut body = altered(numbers, body);
+            for _ in 0..numbers.next(3) {
+                body = altered(numbers, &body);
+            }
+            check(solved, body);
+        }
+        // Bounds above the optimum, by little and by much.
+        if let Some(expected) = solved.expected {
+            let objective = f64::from_le_bytes(body[28..36].try_into().unwrap());
+            for bound in [objective, 0.5 * expected + 0.5 * objective, expected + 1e-9, expected + 1.0] {
+                let mut body = body.to_vec();
+                body[BOUND].copy_from_slice(&bound.to_le_bytes());
+                check(solved, body);
+            }
+            // Nothing is feasible: the same proof without its incumbent.
+            let n = u32::from_le_bytes(body[24..28].try_into().unwrap()) as usize;
+            let mut empty = body[..16].to_vec();
+            empty.extend(f64::INFINITY.to_le_bytes());
+            empty.extend(u32::MAX.to_le_bytes());
+            empty.extend(&body[36 + 8 * n..]);
+            check(solved, empty);
+        }
+        // The proof of the problem with a rule more, for the problem without it.
+        let mut body = body.to_vec();
+        body[DIGEST].copy_from_slice(&relaxed.digest());
+        check(relaxed, body);
+    });
+    counts
+}
+
+#[test]
+fn no_forgery_proves_more_than_is_true() {
+    let [refused, accepted] = forge(25, 31, 150);
+    // What is altered is not always needed: another sweep, a multiplier a little smaller.
+    assert!(refused > 2_500 && accepted > 20, "{refused} refused, {accepted} still proofs");
 }
 
 #[test]
@@ -88,4 +188,5 @@ fn every_optimum_and_every_infeasibility_is_proved_on_file() {
 #[ignore = "minutes"]
 fn optima_of_many_random_problems_are_proved_on_file() {
     check(3000, 22);
+    forge(300, 32, 2000);
 }

@@ -64,7 +64,7 @@ pub(crate) struct OptimizeArgs {
     /// List this many distinct cells, best first, proved in that order.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub(crate) top: usize,
-    /// Write the proof to a file that `leafgp verify` re-checks; only for a finished proof, of a single model.
+    /// Write the proof to a file that `leafgp verify` re-checks; only for a finished proof.
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
     pub(crate) certificate: Option<PathBuf>,
     /// Limits.
@@ -107,18 +107,19 @@ pub(crate) struct ReachArgs {
 
 /// `leafgp verify`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Example: leafgp verify instance.json instance.proof")]
+#[command(after_help = "Examples: leafgp verify instance.json instance.proof\n          \
+              leafgp verify recipe.toml recipe.proof")]
 pub(crate) struct VerifyArgs {
-    /// The acquisition problem (JSON); or a trained model, with the options that `optimize` had.
+    /// The acquisition problem (JSON); or a trained model or a problem file with [models], with the options that `optimize` had.
     #[arg(value_name = "INSTANCE.json")]
     pub(crate) instance: PathBuf,
     /// The proof.
     #[arg(value_name = "CERTIFICATE")]
     pub(crate) certificate: PathBuf,
-    /// Seconds after which the check is given up, the proof neither accepted nor wrong; of an instance [default: none].
+    /// Seconds after which the check is given up, the proof neither accepted nor wrong; not of a single model [default: none].
     #[arg(long, value_name = "S", value_parser = positive)]
     pub(crate) time_limit: Option<f64>,
-    /// Write what the proof stands on (docs/certificate-format.md), for a second verifier such as peers/verify.py; of an instance.
+    /// Write what the proof stands on (docs/certificate-format.md), for a second verifier such as peers/verify.py; not of a single model.
     #[arg(long, value_name = "FILE")]
     pub(crate) statement: Option<PathBuf>,
     /// Of a trained model: the box.

@@ -16,6 +16,8 @@ mod form;
 mod forward;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod hostile_predictions;
 mod known;
 mod limits;
 mod messages;
