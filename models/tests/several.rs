@@ -11,7 +11,7 @@ use leafgp_models::{
 };
 use leafgp_solver::Status;
 use support::problems::{
-    At, METALS, Objective, Rule, each_piece, enumerate, models, objective, options, rule, values, variables,
+    At, Objective, Rule, each_piece, enumerate, models, objective, odd, options, rule, values, variables,
 };
 use support::random::Numbers;
 
