@@ -56,7 +56,7 @@ pub(super) fn command(args: &OptimizeArgs, common: &Common, output: &mut Output)
 pub(super) fn check(
     model: &ModelArgs,
     args: &VerifyArgs,
-    certificate: &Certificate,
+    certificate: impl FnOnce() -> Result<Certificate, Failure>,
     output: &mut Output,
 ) -> Result<Result<Verified, Refusal>, Failure> {
     let stated = read(model, &args.space, output)?;
@@ -66,7 +66,8 @@ pub(super) fn check(
     let excluded = fixings(&args.space.fix, problem.variables())?;
     let objective = &stated.objective().expr;
     let refused = |error: ModelError| Failure::file(&args.instance, error);
-    let checked = problem.verify(objective, goal, &excluded, certificate, args.budget()).map_err(refused)?;
+    let certificate = certificate()?;
+    let checked = problem.verify(objective, goal, &excluded, &certificate, args.budget()).map_err(refused)?;
     if let (Some(file), Ok(_)) = (&args.statement, &checked) {
         let statement = problem.statement(objective, goal, &excluded).map_err(refused)?;
         write_whole(file, &statement).map_err(|e| Failure::file(file, e))?;

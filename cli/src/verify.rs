@@ -23,9 +23,14 @@ pub(super) fn command(args: &VerifyArgs, common: &Common, output: &mut Output) -
     let bytes = || read_whole(&args.certificate).map_err(|e| Failure::file(&args.certificate, e));
     let read = |bytes: &[u8]| Certificate::read(bytes).map_err(|e| Failure::file(&args.certificate, e));
     if is_problem_file(&args.instance) {
-        let bytes = bytes()?;
-        let checked = optimize_problem::check(&model(args), args, &read(&bytes)?, output)?;
-        return report(args, &args.instance.display().to_string(), bytes.len(), checked, output);
+        let mut n_bytes = 0;
+        let certificate = || {
+            let bytes = bytes()?;
+            n_bytes = bytes.len();
+            read(&bytes)
+        };
+        let checked = optimize_problem::check(&model(args), args, certificate, output)?;
+        return report(args, &args.instance.display().to_string(), n_bytes, checked, output);
     }
     let of_model = args.space.data.is_some() || args.space.problem.is_some();
     if of_model {

@@ -5,7 +5,9 @@ mod support;
 use leafgp_models::{Goal, ModelProblem};
 use leafgp_solver::Status;
 use leafgp_solver::certificate::{Certificate, WorkBudget};
-use support::problems::{Rule, enumerate, models, objective, options, rule, variables};
+use support::problems::{
+    Demand, Rule, bent, demand, enumerate, models_with_links, objective, options, rule, variables,
+};
 use support::random::Numbers;
 
 /// A random problem and its optimum by enumeration.
@@ -52,8 +54,9 @@ fn each_problem(n_problems: usize, seed: u64, mut test: impl FnMut(&mut Numbers,
     for i in 0..n_problems {
         let n = 1 + numbers.next(2);
         let variables = variables(&mut numbers);
-        let models = models(&mut numbers, n, &variables);
+        let models = models_with_links(&mut numbers, n, &variables, bent);
         let rules: Vec<Rule> = (0..numbers.next(4)).map(|_| rule(&mut numbers, n)).collect();
+        let demands: Vec<Demand> = (0..numbers.next(3).min(1)).map(|_| demand(&mut numbers, n)).collect();
         let objective = objective(&mut numbers, n);
         let (text, goal) = match numbers.next(2) {
             0 => (format!("-({})", objective.text), Goal::Maximize),
@@ -65,9 +68,21 @@ fn each_problem(n_problems: usize, seed: u64, mut test: impl FnMut(&mut Numbers,
             for (k, rule) in rules.iter().enumerate() {
                 problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
             }
-            let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
-            let what = format!("problem {i}: {} under {texts:?}", objective.text);
-            let expected = enumerate(&models, &variables, rules, &objective);
+            let mut texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+            for demand in &demands {
+                if let Some(text) = &demand.constraint {
+                    problem.constrain("demand", text).unwrap();
+                    texts.push(text);
+                }
+                if let Some((condition, value)) = &demand.active_if {
+                    problem.active_if(2, condition, *value).unwrap();
+                    texts.push("active if");
+                }
+            }
+            let links: Vec<_> = models.iter().map(|model| model.ensemble.link()).collect();
+            let what = format!("problem {i}: {} under {texts:?}, {links:?}", objective.text);
+            let all = || rules.iter().chain(demands.iter().flat_map(|demand| &demand.halves));
+            let expected = enumerate(&models, &variables, all, &objective);
             Solved { what, problem, text: text.clone(), goal, expected }
         };
         test(&mut numbers, &under(&rules), &under(&rules[..rules.len().saturating_sub(1)]));

@@ -30,7 +30,7 @@ fn check(n_problems: usize, seed: u64) -> [usize; 2] {
             problem.constrain(&format!("rule {k}"), &rule.text).unwrap();
         }
         let objective = objective(&mut numbers, n);
-        let expected = enumerate(&models, &variables, &rules, &objective);
+        let expected = enumerate(&models, &variables, || rules.iter(), &objective);
         let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
         let what = format!("problem {i}: {} under {texts:?}", objective.text);
         let maximize = numbers.next(2) == 0;
@@ -97,14 +97,20 @@ fn check_lists(n_problems: usize, seed: u64, k: usize) -> [usize; 2] {
         let leaves = |x: &[f64]| -> Vec<usize> { forests.iter().flat_map(|f| f.active_leaves(x)).collect() };
         let mut pieces = Vec::new();
         let mut cells: BTreeMap<Vec<usize>, [f64; 2]> = BTreeMap::new();
-        each_piece(&models, &variables, &rules, &objective, |x, value| {
-            let key = leaves(x);
-            if let Some(value) = value {
-                let [low, high] = cells.entry(key.clone()).or_insert([value; 2]);
-                (*low, *high) = (low.min(value), high.max(value));
-            }
-            pieces.push((x.to_vec(), key));
-        });
+        each_piece(
+            &models,
+            &variables,
+            || rules.iter(),
+            &objective,
+            |x, value| {
+                let key = leaves(x);
+                if let Some(value) = value {
+                    let [low, high] = cells.entry(key.clone()).or_insert([value; 2]);
+                    (*low, *high) = (low.min(value), high.max(value));
+                }
+                pieces.push((x.to_vec(), key));
+            },
+        );
         let mut expected: Vec<f64> = cells.values().map(|[low, _]| *low).collect();
         expected.sort_by(f64::total_cmp);
         let mut options = options();
@@ -174,7 +180,7 @@ fn check_reach(n_problems: usize, seed: u64) -> [usize; 2] {
         let unbound = enumerate(
             &models,
             &variables,
-            &rules,
+            || rules.iter(),
             &Objective { text: String::new(), value: Box::new(|p| -p.y[0]), kinks: Vec::new() },
         );
         rules.push(Rule { text: String::new(), slope: 0.0, rest: Box::new(move |p| limit - p.y[0]) });
@@ -187,7 +193,7 @@ fn check_reach(n_problems: usize, seed: u64) -> [usize; 2] {
             }),
             kinks: vec![from[2]],
         };
-        let expected = enumerate(&models, &variables, &rules, &distance);
+        let expected = enumerate(&models, &variables, || rules.iter(), &distance);
         let reach = Reach { from: &from, weights: &weights, model: 0, target: Target::AtLeast(limit) };
         match (problem.reach(&reach, &[], &options()).unwrap(), expected) {
             (ReachOutcome::Nearest(nearest), Some(expected)) => {

@@ -52,8 +52,19 @@ pub fn variables(numbers: &mut Numbers) -> Vec<Variable> {
 }
 
 pub fn models(numbers: &mut Numbers, n: usize, variables: &[Variable]) -> Vec<NamedModel> {
+    models_with_links(numbers, n, variables, |_, text| text)
+}
+
+/// The same, the text of each model changed.
+pub fn models_with_links(
+    numbers: &mut Numbers,
+    n: usize,
+    variables: &[Variable],
+    mut link: impl FnMut(&mut Numbers, String) -> String,
+) -> Vec<NamedModel> {
     let model = |name: &str| {
         let text = if numbers.next(2) == 0 { random_lightgbm(numbers) } else { random_xgboost(numbers) };
+        let text = link(numbers, text);
         let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
         let binding = Binding::by_name(&ensemble, variables).unwrap();
         NamedModel { name: name.into(), ensemble, binding }
@@ -65,6 +76,64 @@ pub fn models(numbers: &mut Numbers, n: usize, variables: &[Variable]) -> Vec<Na
 pub fn odd(numbers: &mut Numbers, lower: f64, upper: f64) -> f64 {
     let share = numbers.next(1000) as f64 / 1000.0;
     ((lower + share * (upper - lower)) * 100.0).round() / 100.0 + 0.003_7
+}
+
+/// Another link in place of the sum itself, now and then: bent ones of both libraries, in f64 and f32.
+pub fn bent(numbers: &mut Numbers, text: String) -> String {
+    let lightgbm = ["binary sigmoid:0.05", "cross_entropy_lambda", "regression sqrt"];
+    let objective = lightgbm[numbers.next(3)];
+    match numbers.next(5) {
+        0..=1 if text.starts_with("tree") => {
+            text.replace("objective=regression", &format!("objective={objective}"))
+        }
+        0 => text.replace("reg:squarederror", "binary:logistic"),
+        1 => text.replace("reg:squarederror", "binary:hinge"),
+        _ => text,
+    }
+}
+
+/// What is demanded besides rules: text by text, and the same as rules of the twin.
+pub struct Demand {
+    /// A constraint, or the condition under which `c` exists.
+    pub constraint: Option<String>,
+    pub active_if: Option<(String, f64)>,
+    pub halves: Vec<Rule>,
+}
+
+/// An equality that fixes `c`, one of whole numbers, one of a category, a chance, or the condition under which `c` exists.
+pub fn demand(numbers: &mut Numbers, n: usize) -> Demand {
+    let s = odd(numbers, -0.2, 1.2);
+    let k = numbers.next(n);
+    let name = ["first", "second"][k];
+    let chance = odd(numbers, 0.0, 0.9);
+    let half = |slope: f64, rest: Function| Rule { text: String::new(), slope, rest };
+    let whether =
+        |holds: fn(&At<'_>) -> bool| half(0.0, Box::new(move |p: &At<'_>| if holds(p) { -1.0 } else { 1.0 }));
+    let of = |constraint: String, halves| Demand { constraint: Some(constraint), active_if: None, halves };
+    match numbers.next(5) {
+        0 => of(
+            format!("c == {s} + 0.25 * a"),
+            vec![
+                half(1.0, Box::new(move |p| -(s + 0.25 * p.x[0]))),
+                half(-1.0, Box::new(move |p| s + 0.25 * p.x[0])),
+            ],
+        ),
+        1 => of("abs(a) == 1 or a * a == 4".into(), vec![whether(|p| matches!(p.x[0].abs(), 1.0 | 2.0))]),
+        2 => of(
+            "metal == '0' or a + b <= 1".into(),
+            vec![half(0.0, Box::new(move |p| if p.x[3] == 1.0 { -1.0 } else { p.x[0] + p.x[1] - 1.0 }))],
+        ),
+        3 => of(format!("{name} >= {chance}"), vec![half(0.0, Box::new(move |p| chance - p.y[k]))]),
+        _ => {
+            let rest =
+                |sign: f64| -> Function { Box::new(move |p| if p.x[0] >= 1.0 { -1e9 } else { -sign * 0.5 }) };
+            Demand {
+                constraint: None,
+                active_if: Some(("a >= 1".into(), 0.5)),
+                halves: vec![half(1.0, rest(1.0)), half(-1.0, rest(-1.0))],
+            }
+        }
+    }
 }
 
 pub fn rule(numbers: &mut Numbers, n: usize) -> Rule {
@@ -133,10 +202,10 @@ pub fn values(domain: &Domain) -> Vec<f64> {
 }
 
 /// The smallest value over all feasible points.
-pub fn enumerate(
+pub fn enumerate<'r, R: Iterator<Item = &'r Rule>>(
     models: &[NamedModel],
     variables: &[Variable],
-    rules: &[Rule],
+    rules: impl Fn() -> R,
     objective: &Objective,
 ) -> Option<f64> {
     let mut best = None;
@@ -148,10 +217,10 @@ pub fn enumerate(
 
 /// Visits every combination of the discrete variables with every piece of `c` within which no model changes: its first point, and its smallest value
 /// where anything in it is feasible.
-pub fn each_piece(
+pub fn each_piece<'r, R: Iterator<Item = &'r Rule>>(
     models: &[NamedModel],
     variables: &[Variable],
-    rules: &[Rule],
+    rules: impl Fn() -> R,
     objective: &Objective,
     mut visit: impl FnMut(&[f64], Option<f64>),
 ) {
@@ -177,7 +246,7 @@ pub fn each_piece(
                     let x = [a, b, low, metal as f64];
                     let y: Vec<f64> =
                         models.iter().map(|m| m.ensemble.predict(&m.binding.features_of(&x))).collect();
-                    for rule in rules {
+                    for rule in rules() {
                         let rest = (rule.rest)(&At { x: &x, y: &y });
                         if rule.slope > 0.0 {
                             high = high.min(-rest / rule.slope);
