@@ -5,7 +5,7 @@
 
 Every forgery states what is false: a bound between the honest incumbent and a worse point that it names instead, or that no point is feasible. Around that the honest proof stands as it was or altered:
 nodes closed (with and without what follows them), dropped, doubled, exchanged, grafted; evidence dropped, vectors and sweeps changed; cells of a split swapped; claims about constraints exchanged for stronger
-ones. One in ten is honest but for one of its seals: digest, checksum, length, incumbent. Exit code 1 when the second verifier accepts one; with --write the files are there for the first.
+ones; multipliers of problems over models changed. One in ten is honest but for one of its seals: digest, checksum, length, incumbent. Exit code 1 when the second verifier accepts one; with --write the files are there for the first.
 """
 
 import copy
@@ -32,12 +32,14 @@ def write_claims(claims):
     return out
 
 
-def write(digest, bound, incumbent, nodes):
-    out = [b"LEAFGPC4", struct.pack("<Qd", digest, bound)]
+def write(digest, bound, incumbent, nodes, multipliers):
+    out = [b"LEAFGPC4" if multipliers is None else b"LEAFGPC5", struct.pack("<Qd", digest, bound)]
     if incumbent is None:
         out.append(b"\xff" * 4)
     else:
         out.append(struct.pack(f"<Id{len(incumbent[1])}d", len(incumbent[1]), incumbent[0], *incumbent[1]))
+    if multipliers is not None:
+        out.append(struct.pack("<H", len(multipliers)) + b"".join(struct.pack("<Hd", *pair) for pair in multipliers))
     out.append(struct.pack("<Q", len(nodes)))
     for evidence, end in nodes:
         out.append(struct.pack("<H", len(evidence)))
@@ -61,7 +63,7 @@ def random_point(statement, rng):
     """An allowed point; None when a few tries find none."""
     for _ in range(100):
         x = []
-        for domain in statement.domains:
+        for domain in statement.domains[: statement.n]:
             if domain[0] == "list":
                 x.append(rng.choice(domain[1]))
             elif domain[0] == "levels":
@@ -137,35 +139,48 @@ def altered(nodes, rng):
     return nodes
 
 
-def broken_seal(digest, bound, incumbent, nodes, rng):
-    honest = write(digest, bound, incumbent, nodes)
+def other_multipliers(multipliers, rng):
+    """Other multiples of rows, some of them such as no row has."""
+    if multipliers is None or rng.random() < 0.5:
+        return multipliers
+    factor = rng.choice([0.0, 0.5, 0.999, 1.001, 2.0, -1.0, 1e30, math.nan, math.inf])
+    changed = [(row if rng.random() < 0.8 else rng.randrange(12), m * factor) for row, m in multipliers]
+    return changed + [(rng.randrange(12), rng.gauss(0, 1))] * rng.randrange(2)
+
+
+def broken_seal(digest, bound, incumbent, nodes, multipliers, rng):
+    honest = write(digest, bound, incumbent, nodes, multipliers)
     way = rng.randrange(6)
     if way == 0:
-        return write(digest ^ 1 << rng.randrange(64), bound, incumbent, nodes)
+        return write(digest ^ 1 << rng.randrange(64), bound, incumbent, nodes, multipliers)
     if way == 1:
         at = rng.randrange(len(honest))
         return honest[:at] + bytes([honest[at] ^ 1 << rng.randrange(8)]) + honest[at + 1 :]
     if way == 2:
         return honest[: rng.randrange(len(honest))]
     if way == 3:
-        return write(digest, math.nan, incumbent, nodes)
-    if way == 4 and incumbent:
-        return write(digest, bound, (math.nextafter(incumbent[0], rng.choice([-INF, INF])), incumbent[1]), nodes)
+        return write(digest, math.nan, incumbent, nodes, multipliers)
+    # Over predictions the objective is known within roundings only.
+    if way == 4 and incumbent and multipliers is None:
+        return write(digest, bound, (math.nextafter(incumbent[0], rng.choice([-INF, INF])), incumbent[1]), nodes, multipliers)
     body = honest[:-8] + rng.randbytes(rng.randrange(1, 9))
     return body + struct.pack("<Q", fnv(body))
 
 
 def forgeries(statement, certificate, count, rng):
-    digest, bound, incumbent, nodes = certificate
+    digest, bound, incumbent, nodes, multipliers = certificate
     worse = []
     for _ in range(12):
         x = random_point(statement, rng)
-        value = x and statement.objective(statement.leaves(x))
+        if x and statement.sums is not None:
+            value = statement.objective_range(x)[0]
+        else:
+            value = x and statement.objective(statement.leaves(x))
         if x and incumbent and value > incumbent[0]:
             worse.append((value, x))
     for _ in range(count):
         if rng.random() < 0.1:
-            yield broken_seal(digest, bound, incumbent, nodes, rng)
+            yield broken_seal(digest, bound, incumbent, nodes, multipliers, rng)
             continue
         if worse and rng.random() < 0.8:
             other = rng.choice(worse)
@@ -181,7 +196,7 @@ def forgeries(statement, certificate, count, rng):
             forged = altered(forged, rng) if forged else forged
         if not incumbent:
             forged = []
-        yield write(digest, claimed, other, forged)
+        yield write(digest, claimed, other, forged, other_multipliers(multipliers, rng))
 
 
 def main(arguments):

@@ -42,7 +42,8 @@ cost = "flow + 0.1 * temp"
 "pure enough" = "purity >= 0.95"
 "#;
 
-fn mix() -> Folder {
+/// A folder with `mix.toml` and its two models.
+pub(crate) fn mix() -> Folder {
     let folder = Folder::new();
     folder.write("strength.txt", stumps(&["temp", "flow"], &[(1, 5.0, 1.0, 10.0), (0, 40.0, 10.0, 30.0)]));
     folder.write("purity.txt", stumps(&["flow"], &[(0, 7.5, 0.99, 0.9)]));

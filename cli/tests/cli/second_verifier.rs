@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::models::mix;
 use crate::support::Folder;
 
 fn root() -> &'static Path {
@@ -104,4 +105,29 @@ fn a_check_ends_at_its_time_limit_without_a_verdict() {
     assert_eq!(folder.run(&["verify", "i.json", "proof", "--time-limit", "600"]).code, 0);
     let ended = folder.run(&["verify", "i.json", "proof", "--statement", "proof"]);
     assert!(ended.code == 2 && ended.stderr.contains("reads this file"), "{ended:?}");
+}
+
+/// Over several models too, when there is an optimum and when nothing is feasible; forgeries of both are refused by both.
+#[test]
+fn proofs_over_several_models_stand_before_both_verifiers() {
+    let folder = mix();
+    for (fixed, code) in [(&[][..], 0), (&["--fix", "flow=8"], 1)] {
+        let with = |arguments: &[&'static str]| folder.run(&[arguments, fixed].concat());
+        assert_eq!(with(&["optimize", "mix.toml", "--certificate", "proof"]).code, code);
+        let verified =
+            with(&["verify", "mix.toml", "proof", "--statement", "statement", "--format", "json"]).json();
+        let Some(output) = python(&folder, &["verify.py", "statement", "proof"]) else { return };
+        let said = String::from_utf8_lossy(&output.stdout);
+        let claim = verified["bound"].as_f64().map_or("no feasible point".into(), |bound| bound.to_string());
+        assert!(output.status.success() && said.contains(&claim), "{output:?}");
+        std::fs::create_dir_all(folder.path("forged")).unwrap();
+        let forge = ["forge.py", "statement", "proof", "60", "--seed", "3", "--write", "forged"];
+        let output = python(&folder, &forge).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        for k in 1..=60 {
+            let forged = format!("forged/{k}.proof");
+            let run = folder.run(&[&["verify", "mix.toml", &forged], fixed].concat());
+            assert_ne!(run.code, 0, "{forged}: {run:?}");
+        }
+    }
 }
