@@ -156,7 +156,7 @@ impl Links {
         )
     }
 
-    /// The items that a variable leaves free, as bits of their place in the block; none where they are members.
+    /// The items of a link by piece that the variable leaves free, as bits of their place in the block.
     #[inline(always)]
     pub(crate) fn free_words(&self, link: &Link) -> &[u64] {
         &self.free_words[link.free_words..][..link.items.len().div_ceil(64)]
@@ -310,9 +310,7 @@ impl Links {
         entries: &[Entry],
     ) {
         self.class_keys.clear();
-        if !self.far_classes.is_empty() {
-            self.far_classes.clear();
-        }
+        self.far_classes.clear();
         self.class_of.clear();
         self.class_sizes.clear();
         for entry in entries {
@@ -406,7 +404,9 @@ impl Links {
             words[k / 64] &= !(1 << (k % 64));
         }
         let beyond = 64 * words.len() - items.len();
-        words.iter_mut().rev().take(1).for_each(|last| *last &= u64::MAX >> beyond);
+        if let Some(last) = words.last_mut() {
+            *last &= u64::MAX >> beyond;
+        }
     }
 
     fn group_members(&mut self, class: ClassId) {
