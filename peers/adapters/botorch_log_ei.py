@@ -16,7 +16,7 @@ from protocol import Optimizer, Refused, serve  # isort: skip  (claims standard 
 import numpy as np
 import torch
 from botorch.acquisition import LogExpectedImprovement
-from botorch.exceptions.errors import CandidateGenerationError
+from botorch.exceptions.errors import CandidateGenerationError, OptimizationGradientError
 from botorch.exceptions.warnings import BotorchWarning
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
@@ -196,6 +196,11 @@ class BotorchLogEi(Optimizer):
             )
         except CandidateGenerationError:
             return starts[:, 0]
+        except OptimizationGradientError:
+            # A search went where a constraint is undefined; the others need not end with it.
+            if len(starts) == 1:
+                return starts[:, 0]
+            return torch.cat([self._search(acquisition, bounds, start[None], fixed) for start in starts])
         return found[:, 0].detach()
 
     def tell(self, evaluation):

@@ -127,8 +127,8 @@ impl Dual {
             if tied {
                 self.messages.sweep(model.kernels, links);
             }
-            let bound = base + self.messages.sum_of_minima(&node.blocks)
-                - self.messages.margin(links, &node.blocks, sweep);
+            let minima = self.messages.sum_of_minima(&node.blocks) - self.messages.paid_by_blocks();
+            let bound = base + minima - self.messages.margin(links, &node.blocks, sweep);
             if bound >= cutoff
                 || sweep >= sweeps
                 || (sweep >= least && bound + patience * (bound - last) < cutoff)

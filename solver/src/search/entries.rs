@@ -38,7 +38,6 @@ impl Key {
 /// A restriction of an item that matters within the box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    feature: FeatureId,
     pub(crate) position: Position,
     /// Which of the item's restrictions it is.
     pub(crate) restriction: u16,
@@ -48,30 +47,25 @@ pub(crate) struct Entry {
 /// The entries of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
-    /// By variable, in the order of items.
-    pub(crate) sorted: Vec<Entry>,
-    /// Where the entries of each variable end.
-    pub(crate) ends: IdVec<FeatureId, usize>,
+    /// Of each variable, in the order of items.
+    pub(crate) of: IdVec<FeatureId, Vec<Entry>>,
     pub(crate) block_of: IdVec<Position, BlockId>,
     /// All ranks of each variable's cells.
     pub(crate) ranks: IdVec<FeatureId, Span<CellRank>>,
-    // Buffers.
-    list: Vec<Entry>,
-    mask_key: IdVec<MaskId, Key>,
-    mask_stamp: IdVec<MaskId, u32>,
+    // Buffers: the keys of masks that were met since the stamp changed.
+    mask_keys: IdVec<MaskId, (u32, Key)>,
     stamp: u32,
     /// Rank of the first cell of each word of the box.
     word_rank: Vec<CellRank>,
 }
 
 impl Entries {
-    /// Every restriction of an item that matters within the box, sorted by variable (in the order of items).
+    /// Every restriction of an item that matters within the box.
     pub(crate) fn collect(&mut self, model: &Model<'_>, cells: &[u64], blocks: &Blocks) {
-        self.mask_key.resize(model.items.n_masks(), Key::FREE);
-        self.mask_stamp.resize(model.items.n_masks(), 0);
+        self.mask_keys.resize(model.items.n_masks(), (0, Key::FREE));
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
-            self.mask_stamp.as_mut_slice().fill(0);
+            self.mask_keys.as_mut_slice().fill((0, Key::FREE));
             self.stamp = 1;
         }
         self.word_rank.clear();
@@ -84,41 +78,23 @@ impl Entries {
             }
             self.ranks.push(Span::new(CellRank::default(), rank));
         }
-        self.list.clear();
-        self.ends.refill(model.n_features(), 0);
+        self.of.resize(model.n_features(), Vec::new());
+        self.of.iter_mut().for_each(Vec::clear);
         self.block_of.clear();
         for block in blocks.ids() {
-            for position in blocks.block(block) {
-                self.block_of.push(block);
+            let positions = blocks.block(block);
+            self.block_of.resize(positions.end.index(), block);
+            for position in positions {
                 for (number, r) in model.restrictions(blocks.items[position]).iter().enumerate() {
-                    let feature = r.feature;
-                    if self.ranks[feature].len() < 2 {
+                    if self.ranks[r.feature].len() < 2 {
                         continue;
                     }
-                    let key = self.key(model, cells, feature, r.mask);
+                    let key = self.key(model, cells, r.feature, r.mask);
                     if key != Key::FREE {
-                        self.list.push(Entry { feature, position, restriction: number as u16, key });
-                        self.ends[feature] += 1;
+                        self.of[r.feature].push(Entry { position, restriction: number as u16, key });
                     }
                 }
             }
-        }
-        let mut start = 0;
-        for count in self.ends.iter_mut() {
-            start += std::mem::replace(count, start);
-        }
-        let blank = Entry {
-            feature: FeatureId::default(),
-            position: Position::default(),
-            restriction: 0,
-            key: Key::FREE,
-        };
-        self.sorted.clear();
-        self.sorted.resize(self.list.len(), blank);
-        for entry in &self.list {
-            let slot = &mut self.ends[entry.feature];
-            self.sorted[*slot] = *entry;
-            *slot += 1;
         }
     }
 
@@ -143,8 +119,9 @@ impl Entries {
     }
 
     fn key(&mut self, model: &Model<'_>, cells: &[u64], f: FeatureId, mask: MaskId) -> Key {
-        if self.mask_stamp[mask] == self.stamp {
-            return self.mask_key[mask];
+        let (stamp, known) = self.mask_keys[mask];
+        if stamp == self.stamp {
+            return known;
         }
         let words = model.cells.words(f);
         let cells = &cells[words.clone()];
@@ -174,8 +151,7 @@ impl Entries {
                 }
             }
         };
-        self.mask_stamp[mask] = self.stamp;
-        self.mask_key[mask] = key;
+        self.mask_keys[mask] = (self.stamp, key);
         key
     }
 }

@@ -440,11 +440,6 @@ impl<I: Id, J: Id> Partition<I, J> {
         self.starts.windows(2).map(|w| Span::new(w[0], w[1]))
     }
 
-    /// The part that an id lies in.
-    pub(crate) fn part_of(&self, id: J) -> I {
-        I::new(self.starts.partition_point(|&start| start <= id) - 1)
-    }
-
     /// Memory taken from the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.starts.capacity() * size_of::<J>()
@@ -472,7 +467,7 @@ mod tests {
     use super::{BlockId, Id, IdVec, Partition, Position, Span};
 
     #[test]
-    fn a_partition_finds_the_part_of_every_id() {
+    fn parts_of_a_partition_follow_each_other() {
         let mut blocks: Partition<BlockId, Position> = Partition::default();
         for end in [3, 3, 7] {
             blocks.push_end(Position::new(end));
@@ -480,9 +475,6 @@ mod tests {
         assert_eq!((blocks.len(), blocks.end()), (3, Position::new(7)));
         let parts: Vec<_> = blocks.ids().into_iter().map(|b| blocks.part(b).range()).collect();
         assert_eq!(parts, [0..3, 3..3, 3..7]);
-        // An empty part holds nothing, so the id on its edge lies in the next.
-        let owners: Vec<_> = (0..7).map(|p| blocks.part_of(Position::new(p)).index()).collect();
-        assert_eq!(owners, [0, 0, 0, 2, 2, 2, 2]);
         blocks.set_end(BlockId::new(0), Position::new(1));
         blocks.truncate(BlockId::new(1));
         assert_eq!(blocks.parts().map(Span::len).collect::<Vec<_>>(), [1]);

@@ -238,6 +238,20 @@ pub(crate) fn largest(values: &[f64]) -> f64 {
     a.max(b)
 }
 
+/// Largest size of the numbers of a slice; 0 for none.
+#[inline(always)]
+pub(crate) fn largest_size(values: &[f64]) -> f64 {
+    const LANES: usize = 4;
+    let mut best = [0.0; LANES];
+    let (chunks, rest) = pulp::as_arrays::<LANES, _>(values);
+    for chunk in chunks {
+        for k in 0..LANES {
+            best[k] = if chunk[k].abs() > best[k] { chunk[k].abs() } else { best[k] };
+        }
+    }
+    largest(&best).max(rest.iter().fold(0.0, |a, x| a.max(x.abs())))
+}
+
 impl Kernels {
     /// Runs a function, all of whose callees are inlined, compiled for the widest instructions of the machine.
     #[inline(always)]

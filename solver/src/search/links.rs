@@ -4,12 +4,11 @@
 //! tells items of the block apart; its items fall into *classes* with the same segments.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::cell_set::cells_in;
 use super::cells::FeatureCells;
-use super::entries::{Entries, Key};
+use super::entries::{Entries, Entry, Key};
 use super::index::{
     BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
     MemberId, Partition, PieceId, Position, RunId, SegmentCellId, SegmentId, Span,
@@ -30,6 +29,8 @@ pub(crate) struct LinkedFeature {
     pub(crate) groups: Span<GroupId>,
     /// The pieces of its links; none where rows are kept by segment.
     pub(crate) pieces: Span<PieceId>,
+    /// The members of all its classes.
+    pub(crate) members: Span<MemberId>,
 }
 
 impl LinkedFeature {
@@ -55,9 +56,13 @@ impl LinkedFeature {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) block: BlockId,
+    /// The items of the block.
+    pub(crate) items: Span<Position>,
     /// The classes of the items that the variable restricts.
     pub(crate) classes: Span<ClassId>,
     has_free: bool,
+    /// Where its [`Links::free_words`] start.
+    free_words: usize,
     /// Its pieces, where rows are kept by piece.
     pub(crate) pieces: Span<PieceId>,
 }
@@ -94,6 +99,8 @@ pub(crate) struct Links {
     /// The runs of each class as bits, for variables with at most 64 segments; its pieces, for links with at most 64.
     pub(crate) class_bits: IdVec<ClassId, u64>,
     pub(crate) pieces: Pieces,
+    /// Where rows are kept by piece, the items that the variable leaves free as bits of their place in the block; they are no members there.
+    free_words: Vec<u64>,
     /// Items by class.
     pub(crate) members: IdVec<MemberId, Position>,
     /// For each member of a class that is not free: which of the item's restrictions put it there.
@@ -123,6 +130,11 @@ pub(crate) struct Links {
     class_of: Vec<usize>,
 }
 
+/// The bits of the first segments of 64.
+fn bits_below(segment: LocalSegment) -> u64 {
+    if segment.raw() >= 64 { u64::MAX } else { (1 << segment.raw()) - 1 }
+}
+
 impl Links {
     /// Number of segments of all variables.
     pub(crate) fn n_segments(&self) -> usize {
@@ -144,11 +156,18 @@ impl Links {
         )
     }
 
-    /// All members of a variable's classes.
+    /// The items of a link by piece that the variable leaves free, as bits of their place in the block.
     #[inline(always)]
-    pub(crate) fn members_of(&self, linked: &LinkedFeature) -> Span<MemberId> {
-        let classes = self.classes_of(linked);
-        Span::new(self.classes[classes.first].members.first, self.classes[classes.last()].members.end)
+    pub(crate) fn free_words(&self, link: &Link) -> &[u64] {
+        &self.free_words[link.free_words..][..link.items.len().div_ceil(64)]
+    }
+
+    /// The same items one by one.
+    pub(crate) fn free_items(&self, link: &Link) -> impl Iterator<Item = Position> {
+        let words = self.free_words(link);
+        let is_free = |k: &usize| words[k / 64] >> (k % 64) & 1 == 1;
+        let first = link.items.first.index();
+        (0..link.items.len()).filter(is_free).map(move |k| Position::new(first + k))
     }
 
     /// Runs of a class.
@@ -163,6 +182,7 @@ impl Links {
         self.links.clear();
         self.classes.clear();
         self.runs.clear();
+        self.free_words.clear();
         self.members.clear();
         self.member_restriction.clear();
         self.member_class.clear();
@@ -173,13 +193,13 @@ impl Links {
         self.segment_cells.clear();
         self.segments.clear();
         self.entries.collect(model, cells, blocks);
-        let mut first = 0;
         for f in model.cells.features() {
-            let end = self.entries.ends[f];
-            if end > first {
-                self.build_feature(model, cells, blocks, f, first..end);
+            // Taken out while the links are made of them.
+            let entries = std::mem::take(&mut self.entries.of[f]);
+            if !entries.is_empty() {
+                self.build_feature(model, cells, blocks, f, &entries);
             }
-            first = end;
+            self.entries.of[f] = entries;
         }
     }
 
@@ -189,27 +209,28 @@ impl Links {
         cells: &[u64],
         blocks: &Blocks,
         f: FeatureId,
-        entries: Range<usize>,
+        entries: &[Entry],
     ) {
         let cells = &cells[model.cells.words(f)];
         let n_segments = match model.cells.feature(f) {
-            FeatureCells::Numeric(_) => self.number_segments(self.entries.ranks[f], &entries),
-            FeatureCells::Levels(_) => self.category_segments(model, cells, f, &entries),
+            FeatureCells::Numeric(_) => self.number_segments(self.entries.ranks[f], entries),
+            FeatureCells::Levels(_) => self.category_segments(model, cells, f, entries),
         };
         let first_segment = SegmentId::new(self.segments.len());
         self.list_segment_cells(cells, n_segments);
         let first_link = self.links.next_id();
         let first_group = self.groups.next_id();
         let first_piece = self.pieces.next_id();
+        let first_member = self.members.next_id();
         let by_piece = model.by_piece && matches!(model.cells.feature(f), FeatureCells::Numeric(_));
-        let mut at = entries.start;
-        while at < entries.end {
-            let block = self.entries.block_of[self.entries.sorted[at].position];
-            let first = at;
-            while at < entries.end && self.entries.block_of[self.entries.sorted[at].position] == block {
-                at += 1;
-            }
-            self.build_link(model, cells, blocks, (f, block, n_segments, by_piece), first..at);
+        let mut rest = entries;
+        while let Some(entry) = rest.first() {
+            let block = self.entries.block_of[entry.position];
+            let end = blocks.block(block).end;
+            let n = rest.iter().position(|entry| entry.position >= end).unwrap_or(rest.len());
+            let (of_block, others) = rest.split_at(n);
+            self.build_link(model, cells, blocks, (f, block, n_segments, by_piece), of_block);
+            rest = others;
         }
         self.features.push(LinkedFeature {
             feature: f,
@@ -217,13 +238,14 @@ impl Links {
             links: Span::new(first_link, self.links.next_id()),
             groups: Span::new(first_group, self.groups.next_id()),
             pieces: Span::new(first_piece, self.pieces.next_id()),
+            members: Span::new(first_member, self.members.next_id()),
         });
     }
 
     /// Segments of a number lie between the ends of its classes.
-    fn number_segments(&mut self, cells: Span<CellRank>, entries: &Range<usize>) -> Span<LocalSegment> {
+    fn number_segments(&mut self, cells: Span<CellRank>, entries: &[Entry]) -> Span<LocalSegment> {
         self.segment_starts.refill(cells.len() + 1, false);
-        for entry in &self.entries.sorted[entries.clone()] {
+        for entry in entries {
             let ranks = entry.key.ranks();
             self.segment_starts[ranks.first] = true;
             self.segment_starts[ranks.end] = true;
@@ -244,12 +266,12 @@ impl Links {
         model: &Model<'_>,
         cells: &[u64],
         f: FeatureId,
-        entries: &Range<usize>,
+        entries: &[Entry],
     ) -> Span<LocalSegment> {
         let Self { refinement, segment_of, entries: all, .. } = self;
         refinement.start(segment_of, all.ranks[f].len());
         let mut previous = None;
-        for entry in &all.sorted[entries.clone()] {
+        for entry in entries {
             let mask = entry.key.mask();
             if previous == Some(mask) || refinement.is_finest(segment_of) {
                 continue;
@@ -285,14 +307,13 @@ impl Links {
         cells: &[u64],
         blocks: &Blocks,
         (f, block, segments, by_piece): (FeatureId, BlockId, Span<LocalSegment>, bool),
-        entries: Range<usize>,
+        entries: &[Entry],
     ) {
-        let items = blocks.block(block);
         self.class_keys.clear();
         self.far_classes.clear();
         self.class_of.clear();
         self.class_sizes.clear();
-        for entry in &self.entries.sorted[entries.clone()] {
+        for entry in entries {
             // Neighbouring leaves often share a key.
             let near = self.class_keys.len().saturating_sub(NEAR_CLASSES);
             let class = self.class_keys[near..].iter().rposition(|&k| k == entry.key).map(|k| near + k);
@@ -310,62 +331,93 @@ impl Links {
         }
         let first_class = self.classes.next_id();
         let mut first_member = self.members.next_id();
-        self.members.resize(first_member.index() + items.len(), Position::default());
-        self.member_restriction.resize(self.members.len(), 0);
+        let end = first_member.plus(entries.len() as u32);
+        self.members.resize(end.index(), Position::default());
+        self.member_restriction.resize(end.index(), 0);
         self.class_next.clear();
         for class in 0..self.class_keys.len() {
             let runs = self.push_runs(model, f, cells, self.class_keys[class]);
             let members = Span::new(first_member, first_member.plus(self.class_sizes[class]));
-            self.push_class(Class { runs, members });
+            let class = self.classes.push(Class { runs, members });
+            self.member_class.resize(members.end.index(), class);
             self.class_next.push(first_member);
             first_member = members.end;
         }
-        for (entry, &class) in self.entries.sorted[entries.clone()].iter().zip(&self.class_of) {
+        for (entry, &class) in entries.iter().zip(&self.class_of) {
             let slot = &mut self.class_next[class];
             self.members[*slot] = entry.position;
             self.member_restriction[*slot] = entry.restriction;
             *slot = slot.next();
         }
         let classes = Span::new(first_class, self.classes.next_id());
+        let items = blocks.block(block);
         let has_free = entries.len() < items.len();
+        let free_words = self.free_words.len();
         if has_free {
             let run = self.runs.push(segments);
             let runs = Span::new(run, run.next());
-            self.push_class(Class { runs, members: Span::new(first_member, self.members.next_id()) });
-            let mut restricted = self.entries.sorted[entries].iter().map(|entry| entry.position).peekable();
-            let mut slot = first_member;
-            for position in items {
-                if restricted.next_if_eq(&position).is_none() {
-                    self.members[slot] = position;
-                    slot = slot.next();
-                }
+            let first = self.members.next_id();
+            if by_piece {
+                self.mark_free(items, entries);
+            } else {
+                self.list_free(items, entries);
             }
+            let class = self.classes.push(Class { runs, members: Span::new(first, self.members.next_id()) });
+            self.member_class.resize(self.members.len(), class);
         }
-        let mut link = Link { block, classes, has_free, pieces: Span::default() };
+        let mut link = Link { block, items, classes, has_free, free_words, pieces: Span::default() };
+        let classes = link.all_classes();
+        self.class_bits.resize(classes.end.index(), 0);
         if by_piece {
-            let classes = link.all_classes();
             let runs = self.classes[classes].iter().map(|class| self.runs[class.runs.first]);
             link.pieces = self.pieces.push_link(runs, segments.len(), &mut self.class_bits[classes]);
-        }
-        for k in link.all_classes() {
-            for four in self.members[self.classes[k].members].chunks(4) {
-                let last = four[four.len() - 1];
-                self.groups.push(std::array::from_fn(|j| four.get(j).copied().unwrap_or(last)));
-                self.group_class.push(k);
+        } else {
+            for (class, bits) in self.classes[classes].iter().zip(&mut self.class_bits[classes]) {
+                let runs = self.runs[class.runs].iter();
+                *bits = runs.fold(0, |bits, run| bits | (bits_below(run.end) & !bits_below(run.first)));
             }
+        }
+        for class in classes {
+            self.group_members(class);
         }
         self.links.push(link);
     }
 
-    fn push_class(&mut self, class: Class) {
-        let below = |segment: LocalSegment| {
-            let k = segment.raw();
-            if k >= 64 { u64::MAX } else { (1 << k) - 1 }
-        };
-        let runs = self.runs[class.runs].iter();
-        self.class_bits.push(runs.fold(0, |bits, run| bits | (below(run.end) & !below(run.first))));
-        let number = self.classes.push(class);
-        self.member_class.resize(class.members.end.index(), number);
+    /// Lists the items of a block that a variable leaves free: what lies between the restricted ones.
+    fn list_free(&mut self, items: Span<Position>, entries: &[Entry]) {
+        let mut next = items.first;
+        for entry in entries {
+            self.members.extend(Span::new(next, entry.position));
+            next = entry.position.next();
+        }
+        self.members.extend(Span::new(next, items.end));
+        self.member_restriction.resize(self.members.len(), 0);
+    }
+
+    /// The same as bits.
+    fn mark_free(&mut self, items: Span<Position>, entries: &[Entry]) {
+        let first = self.free_words.len();
+        self.free_words.resize(first + items.len().div_ceil(64), u64::MAX);
+        let words = &mut self.free_words[first..];
+        for entry in entries {
+            let k = entry.position.index() - items.first.index();
+            words[k / 64] &= !(1 << (k % 64));
+        }
+        let beyond = 64 * words.len() - items.len();
+        if let Some(last) = words.last_mut() {
+            *last &= u64::MAX >> beyond;
+        }
+    }
+
+    fn group_members(&mut self, class: ClassId) {
+        let (fours, rest) = pulp::as_arrays::<4, _>(&self.members[self.classes[class].members]);
+        self.groups.extend(fours.iter().copied());
+        if let &[first, .., last] = rest {
+            self.groups.push([first, rest[1], last, last]);
+        } else if let &[one] = rest {
+            self.groups.push([one; 4]);
+        }
+        self.group_class.resize(self.groups.len(), class);
     }
 
     fn push_runs(&mut self, model: &Model<'_>, f: FeatureId, cells: &[u64], key: Key) -> Span<RunId> {

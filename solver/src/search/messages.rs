@@ -2,11 +2,13 @@
 //!
 //! A message `phi_b(j)` for each link and segment, summing to 0 over the blocks of a variable, moves cost between blocks; an item pays the best
 //! message among its segments, so the sum of block minima stays a lower bound.
+//!
+//! Where rows are kept by piece, an item that a variable leaves free pays nothing: its block as a whole pays what it would, and the others the difference.
 
 use super::blocks::Blocks;
-use super::index::{BlockId, ClassId, IdVec, Position, SegmentId};
-use super::kernels::{Kernels, largest, smallest};
-use super::links::{LinkedFeature, Links};
+use super::index::{BlockId, ClassId, IdVec, LinkedId, Position, SegmentId};
+use super::kernels::{Kernels, largest, largest_size, smallest};
+use super::links::{Link, LinkedFeature, Links};
 use super::pieces::{self, RunMinima};
 
 /// Messages of a node and what they leave of its costs.
@@ -18,8 +20,10 @@ pub(crate) struct Messages {
     pub(crate) block_min: IdVec<BlockId, f64>,
     /// Lower bound of each segment of each linked variable.
     pub(crate) segment_bound: IdVec<SegmentId, f64>,
-    /// What the items of each class pay: the best message among its segments.
+    /// What the items of each class pay: the best message among its segments, where rows are kept by piece less that of all segments if the link has free items.
     pub(crate) values: IdVec<ClassId, f64>,
+    /// What the blocks as a whole pay for the messages of each variable.
+    pub(super) whole: IdVec<LinkedId, Whole>,
     /// Smallest reduced cost of each class, then the change of its value.
     pub(super) minima: IdVec<ClassId, f64>,
     /// `[n_links, n_segments]` of one variable; or the rows of its links by piece, one after another.
@@ -28,11 +32,28 @@ pub(crate) struct Messages {
     pub(super) run_minima: RunMinima,
 }
 
+/// What whole blocks pay for the messages of one variable.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whole {
+    pub(super) sum: f64,
+    /// Sum of the terms' sizes.
+    pub(super) size: f64,
+}
+
+impl Whole {
+    #[inline(always)]
+    pub(super) fn add(&mut self, of_block: f64) {
+        self.sum += of_block;
+        self.size += of_block.abs();
+    }
+}
+
 impl Messages {
     /// Starts with messages of 0.
     pub(crate) fn clear(&mut self, links: &Links) {
         self.values.refill(links.classes.len(), 0.0);
         self.minima.refill(links.classes.len(), 0.0);
+        self.whole.refill(links.features.len(), Whole::default());
     }
 
     /// Renews the messages of every variable once.
@@ -40,9 +61,12 @@ impl Messages {
         kernels.dispatch(
             #[inline(always)]
             || {
-                for feature in links.features.iter().filter(|f| f.ties()) {
+                for (number, feature) in links.features.ids().into_iter().zip(&links.features) {
+                    if !feature.ties() {
+                        continue;
+                    }
                     if feature.by_piece() {
-                        pieces::exchange(links, feature, self);
+                        self.whole[number] = pieces::exchange(links, feature, self);
                     } else {
                         exchange(links, feature, self);
                     }
@@ -63,19 +87,26 @@ impl Messages {
         sum
     }
 
+    /// What whole blocks pay: the bound is the sum of minima less this.
+    pub(crate) fn paid_by_blocks(&self) -> f64 {
+        self.whole.iter().map(|whole| whole.sum).sum()
+    }
+
     /// How far rounding can put the sum of the blocks' minima above a valid bound. A mean of `n` entries errs by at most `n` roundings, in each of
     /// the `n` messages that should sum to 0; each sweep adds two roundings to every reduced cost, and taking out what a parent's messages ask two
     /// more; the sum itself one a block. The factor 4 covers what was larger on the way. By piece, the mean is a running sum of the steps of all rows: as
-    /// many roundings as there are pieces.
+    /// many roundings as there are pieces. Taking out of what items pay what their block pays is one more of each; the sum of the latter, at most one of all of it a link.
     pub(crate) fn margin(&self, links: &Links, blocks: &Blocks, sweeps: usize) -> f64 {
-        let largest = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let magnitude = 4.0 * largest(self.reduced.as_slice()).max(largest(self.values.as_slice()));
+        let sizes = [self.reduced.as_slice(), self.values.as_slice()].map(largest_size);
+        let magnitude = 4.0 * largest(&sizes);
+        let by_blocks: f64 = self.whole.iter().map(|whole| whole.size).sum();
+        let sum_by_blocks = 2.0 * links.links.len() as f64 * by_blocks;
         let links = links.features.iter().map(|f| {
             let n = f.links.len() as f64;
             let terms = f.links.len().max(f.pieces.len()) as f64;
             n * (terms + (2 * sweeps + 6) as f64)
         });
-        f64::EPSILON * magnitude * (links.sum::<f64>() + (blocks.len() as f64).powi(2))
+        f64::EPSILON * (magnitude * (links.sum::<f64>() + (blocks.len() as f64).powi(2)) + sum_by_blocks)
     }
 }
 
@@ -103,6 +134,46 @@ pub(super) fn class_minima(
         let min = &mut minima[k];
         *min = if cost < *min { cost } else { *min };
     }
+}
+
+/// Smallest cost of each free class of a variable whose rows are kept by piece.
+#[inline(always)]
+pub(super) fn free_minima(
+    links: &Links,
+    linked: &LinkedFeature,
+    costs: &IdVec<Position, f64>,
+    minima: &mut IdVec<ClassId, f64>,
+) {
+    for link in &links.links[linked.links] {
+        if let Some(k) = link.free() {
+            minima[k] = smallest_free(links, link, costs);
+        }
+    }
+}
+
+/// The smallest cost of the items that a variable leaves free.
+#[inline(always)]
+fn smallest_free(links: &Links, link: &Link, costs: &IdVec<Position, f64>) -> f64 {
+    let mut best = [f64::INFINITY; LANES];
+    for (&word, costs) in links.free_words(link).iter().zip(costs[link.items].chunks(64)) {
+        let mut bits = word;
+        let mut lower = |four: &[f64; LANES]| {
+            let penalties = &PENALTIES[(bits & 15) as usize];
+            bits >>= LANES;
+            for j in 0..LANES {
+                let candidate = four[j] + penalties[j];
+                best[j] = if candidate < best[j] { candidate } else { best[j] };
+            }
+        };
+        let (fours, rest) = pulp::as_arrays::<LANES, _>(costs);
+        fours.iter().for_each(&mut lower);
+        if !rest.is_empty() {
+            lower(&std::array::from_fn(|j| rest.get(j).copied().unwrap_or(f64::INFINITY)));
+        }
+    }
+    let ab = if best[0] < best[1] { best[0] } else { best[1] };
+    let cd = if best[2] < best[3] { best[2] } else { best[3] };
+    if ab < cd { ab } else { cd }
 }
 
 /// What to add to four entries of a row, by whether they belong to a class.
@@ -253,7 +324,7 @@ pub(super) fn pay(
     changes: &IdVec<ClassId, f64>,
     costs: &mut IdVec<Position, f64>,
 ) {
-    let members = links.members_of(linked);
+    let members = linked.members;
     for (&i, &k) in links.members[members].iter().zip(&links.member_class[members]) {
         costs[i] -= changes[k];
     }
@@ -277,6 +348,7 @@ fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
         class_minima(links, linked, reduced, minima);
         let bounds = &mut segment_bound[linked.segments];
         if linked.by_piece() {
+            free_minima(links, linked, reduced, minima);
             pieces::raise_segments(links, linked, (minima, block_min), (table, bounds));
             continue;
         }

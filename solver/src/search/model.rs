@@ -46,6 +46,8 @@ pub(crate) struct Model<'a> {
     pub(crate) items: Items,
     /// Items of each tree, then of each excluded region.
     pub(crate) tree_items: Partition<TreeId, ItemId>,
+    /// The part that each item lies in.
+    tree_of_item: IdVec<ItemId, TreeId>,
     /// Linear cost of each item.
     pub(crate) cost: IdVec<ItemId, f64>,
     /// Vector of each item.
@@ -137,6 +139,11 @@ impl<'a> Model<'a> {
                 coarse.iter_mut().zip(row).for_each(|(c, &v)| *c = v as f32);
             }
         }
+        let tree_of_item = tree_items
+            .ids()
+            .into_iter()
+            .flat_map(|tree| tree_items.part(tree).into_iter().map(move |_| tree))
+            .collect();
         let norm_sum =
             tree_items.parts().map(|items| norm_sq[items].iter().fold(0.0f64, |a, &b| a.max(b)).sqrt()).sum();
         if must_stop() {
@@ -147,6 +154,7 @@ impl<'a> Model<'a> {
             kernels,
             cells,
             trees,
+            tree_of_item,
             tree_items,
             cost,
             sketch: sketch(kernels, &factor),
@@ -191,7 +199,7 @@ impl<'a> Model<'a> {
 
     /// The block that an item belongs to in the whole problem: its tree, or its excluded region.
     pub(crate) fn tree_of(&self, item: ItemId) -> TreeId {
-        self.tree_items.part_of(item)
+        self.tree_of_item[item]
     }
 
     /// Cells of a mask.

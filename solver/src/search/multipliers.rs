@@ -14,7 +14,7 @@ pub(crate) struct Multipliers {
     items: IdVec<Position, ItemId>,
     /// The values of each item's restrictions, one after another.
     values: Vec<f32>,
-    /// Those of the items that the variable leaves free, by variable and tree, in this order.
+    /// Those of the items that the variable leaves free, by variable and tree, in this order; where rows are kept by piece they pay nothing.
     free: Vec<(FeatureId, TreeId, f32)>,
 }
 
@@ -82,7 +82,7 @@ impl Multipliers {
                         self.values[starts[position] + usize::from(restriction)] = value;
                     }
                 }
-                if let Some(free) = link.free() {
+                if let Some(free) = link.free().filter(|_| !linked.by_piece()) {
                     let tree = blocks.tree(model, link.block);
                     self.free.push((linked.feature, tree, values[free] as f32));
                 }
@@ -118,7 +118,7 @@ impl Multipliers {
                     let restriction = usize::from(links.member_restriction[member]);
                     values[k] = f64::from(self.values[starts[links.members[member]] + restriction]);
                 }
-                if let Some(class) = link.free() {
+                if let Some(class) = link.free().filter(|_| !linked.by_piece()) {
                     let key = (linked.feature, blocks.tree(model, link.block));
                     while free.next_if(|f| (f.0, f.1) < key).is_some() {}
                     if let Some(f) = free.peek().filter(|f| (f.0, f.1) == key) {

@@ -7,7 +7,9 @@
 use super::index::{BlockId, ClassId, Id, IdVec, LocalPiece, LocalSegment, PieceId, Span};
 use super::kernels::{largest, smallest};
 use super::links::{Link, LinkedFeature, Links};
-use super::messages::{LANES, Messages, class_minima, largest_by_bits, lower_by_bits, pay};
+use super::messages::{
+    LANES, Messages, Whole, class_minima, free_minima, largest_by_bits, lower_by_bits, pay,
+};
 
 /// The pieces of all links.
 #[derive(Debug, Default)]
@@ -175,13 +177,14 @@ fn add_steps(starts: &[LocalSegment], row: &mut [f64], less: f64, steps: &mut [f
     }
 }
 
-/// Renews the messages of one variable.
+/// Renews the messages of one variable. Returns what whole blocks pay for them.
 #[inline(always)]
-pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) {
+pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Messages) -> Whole {
     let tied = &links.links[linked.links];
     let Messages { reduced, values, minima, table, mean, run_minima, .. } = scratch;
     minima[links.classes_of(linked)].fill(f64::INFINITY);
     class_minima(links, linked, reduced, minima);
+    free_minima(links, linked, reduced, minima);
     table.clear();
     mean.clear();
     mean.resize(linked.n_segments(), 0.0);
@@ -197,6 +200,7 @@ pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Mess
     }
     run_minima.fill(mean, |a, b| if b < a { b } else { a });
     let levels = run_minima.levels.as_slice();
+    let mut whole = Whole::default();
     let mut rest = table.as_mut_slice();
     for link in tied {
         let n = link.pieces.len();
@@ -206,23 +210,26 @@ pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Mess
             let (a, b) = (levels[a as usize], levels[b as usize]);
             *entry -= if b < a { b } else { a };
         }
-        let classes = link.all_classes();
+        // Free items lie on all pieces.
+        let of_block = link.free().map_or(0.0, |_| largest(&row[..n]));
+        whole.add(of_block);
         let mut renew = |k: ClassId, value: f64| {
             minima[k] = value - values[k];
             values[k] = value;
         };
         if n <= 64 {
-            for (k, &bits) in classes.into_iter().zip(&links.class_bits[classes]) {
-                renew(k, largest_by_bits(bits, row));
+            for (k, &bits) in link.classes.into_iter().zip(&links.class_bits[link.classes]) {
+                renew(k, largest_by_bits(bits, row) - of_block);
             }
         } else {
-            for (k, pieces) in classes.into_iter().zip(links.pieces.of_classes(link)) {
-                renew(k, largest(&row[pieces.range()]));
+            for (k, pieces) in link.classes.into_iter().zip(links.pieces.of_classes(link)) {
+                renew(k, largest(&row[pieces.range()]) - of_block);
             }
         }
     }
     // What the minima held is used up: they now hold the changes.
     pay(links, linked, minima, reduced);
+    whole
 }
 
 /// Raises the bounds of a variable's segments by what each link's cheapest item there costs above its block's.

@@ -8,7 +8,7 @@ use super::dual::Dual;
 use super::filter::{Changed, Filter};
 use super::index::{ClassId, Id, IdVec, LocalSegment};
 use super::links::{LinkedFeature, Links};
-use super::messages::{self, Messages, class_minima, pay};
+use super::messages::{self, Messages, Whole, class_minima, free_minima, pay};
 use super::model::Model;
 use super::node::Node;
 use super::pieces::{RunMinima, push_row};
@@ -98,9 +98,10 @@ impl Soft {
     /// Renews the messages of every variable once; those of categories by hard minima.
     #[inline(always)]
     fn sweep(&mut self, links: &Links, messages: &mut Messages, temperature: f64) {
-        for feature in links.features.iter().filter(|f| f.ties()) {
+        let tying = links.features.ids().into_iter().zip(&links.features).filter(|(_, f)| f.ties());
+        for (number, feature) in tying {
             if feature.by_piece() {
-                self.exchange(links, feature, messages, temperature);
+                messages.whole[number] = self.exchange(links, feature, messages, temperature);
             } else {
                 messages::exchange(links, feature, messages);
             }
@@ -109,16 +110,22 @@ impl Soft {
 
     /// As [`super::pieces::exchange`], softly.
     #[inline(always)]
-    fn exchange(&mut self, links: &Links, linked: &LinkedFeature, scratch: &mut Messages, t: f64) {
+    fn exchange(&mut self, links: &Links, linked: &LinkedFeature, scratch: &mut Messages, t: f64) -> Whole {
         let tied = &links.links[linked.links];
-        let (all, members) = (links.classes_of(linked), links.members_of(linked));
+        let (all, members) = (links.classes_of(linked), linked.members);
         let Messages { reduced, values, minima, table, mean, .. } = scratch;
         minima[all].fill(f64::INFINITY);
         class_minima(links, linked, reduced, minima);
+        free_minima(links, linked, reduced, minima);
         self.sums.resize(links.classes.len(), 0.0);
         self.sums[all].fill(0.0);
         for (&i, &k) in links.members[members].iter().zip(&links.member_class[members]) {
             self.sums[k] += term(reduced[i] - minima[k], t);
+        }
+        for link in tied {
+            if let Some(k) = link.free() {
+                self.sums[k] = links.free_items(link).map(|i| term(reduced[i] - minima[k], t)).sum();
+            }
         }
         for (min, sum) in minima[all].iter_mut().zip(&self.sums[all]) {
             *min -= t * sum.ln();
@@ -155,6 +162,7 @@ impl Soft {
             *entry = sum * share;
         }
         self.runs.fill(mean, |a, b| softer(a, b, t));
+        let mut whole = Whole::default();
         let mut rest = table.as_mut_slice();
         for link in tied {
             let (row, others) = rest.split_at_mut(link.pieces.len());
@@ -164,16 +172,22 @@ impl Soft {
                 // Two runs that overlap count what they share twice, which a lower temperature makes less of.
                 *entry -= if a == b { low } else { softer(low, high, t) };
             }
-            for (k, pieces) in link.all_classes().into_iter().zip(links.pieces.of_classes(link)) {
-                let row = &row[pieces.range()];
+            let best = |row: &[f64]| {
                 let most = row.iter().fold(f64::NEG_INFINITY, |a, &b| if b > a { b } else { a });
                 let sum: f64 = row.iter().map(|entry| term(most - entry, t)).sum();
-                let value = most + t * sum.ln();
+                most + t * sum.ln()
+            };
+            // Free items lie on all pieces.
+            let of_block = link.free().map_or(0.0, |_| best(row));
+            whole.add(of_block);
+            for (k, pieces) in link.classes.into_iter().zip(links.pieces.of_classes(link)) {
+                let value = best(&row[pieces.range()]) - of_block;
                 minima[k] = value - values[k];
                 values[k] = value;
             }
         }
         pay(links, linked, minima, reduced);
+        whole
     }
 }
 

@@ -5,6 +5,7 @@ use crate::search::index::{
     ClassId, Id, IdVec, LinkId, LinkedId, LocalSegment, Partition, Position, Rank, SegmentId, Span, SupportId,
 };
 use crate::search::links::{Link, LinkedFeature, Links};
+use crate::search::messages::free_minima;
 use crate::search::model::Model;
 use crate::search::pieces::SplitGains;
 
@@ -108,6 +109,7 @@ impl Candidates {
             let categorical = matches!(model.cells.feature(linked.feature), FeatureCells::Levels(_));
             self.order_segments(links, linked, categorical, basis.segment_bound);
             if linked.by_piece() {
+                free_minima(links, linked, basis.g, &mut self.class_cost);
                 self.score_by_piece(links, number, linked, basis.need);
             } else {
                 self.score_prefixes(links, number, linked, basis.need);

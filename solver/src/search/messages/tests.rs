@@ -7,9 +7,9 @@ use super::{Messages, bound_segments, charge};
 use crate::search::blocks::Blocks;
 use crate::search::cell_set::cells_in;
 use crate::search::filter::{Changed, Filter};
-use crate::search::index::{BlockId, CellId, ClassId, FeatureId, IdVec, Position};
+use crate::search::index::{BlockId, CellId, ClassId, FeatureId, IdVec, LinkedId, Position};
 use crate::search::kernels::Kernels;
-use crate::search::links::{LinkedFeature, Links};
+use crate::search::links::{Link, LinkedFeature, Links};
 use crate::search::model::Model;
 use crate::search::multipliers::Multipliers;
 use crate::search::node::Node;
@@ -64,7 +64,15 @@ fn cheapest_at(
     linked.segments.into_iter().map(cheapest).collect()
 }
 
-/// What each item pays for the messages of one variable.
+/// The items of a class of a link.
+fn items_of(links: &Links, linked: &LinkedFeature, link: &Link, class: ClassId) -> Vec<Position> {
+    if linked.by_piece() && link.free() == Some(class) {
+        return links.free_items(link).collect();
+    }
+    links.members[links.classes[class].members].to_vec()
+}
+
+/// What each item pays for the messages of one variable, less what its block pays.
 fn paid(
     links: &Links,
     linked: &LinkedFeature,
@@ -72,19 +80,25 @@ fn paid(
     n: usize,
 ) -> IdVec<Position, f64> {
     let mut paid = IdVec::from(vec![0.0; n]);
-    let members = links.members_of(linked);
+    let members = linked.members;
     for (&position, &class) in links.members[members].iter().zip(&links.member_class[members]) {
         paid[position] = values[class];
     }
     paid
 }
 
-fn exchange(links: &Links, linked: &LinkedFeature, messages: &mut Messages) {
+fn exchange(links: &Links, number: LinkedId, messages: &mut Messages) {
+    let linked = &links.features[number];
     if linked.by_piece() {
-        pieces::exchange(links, linked, messages);
+        messages.whole[number] = pieces::exchange(links, linked, messages);
     } else {
         super::exchange(links, linked, messages);
     }
+}
+
+/// What messages make of the sum of the blocks' cheapest items.
+fn bound(messages: &mut Messages, blocks: &Blocks) -> f64 {
+    messages.sum_of_minima(blocks) - messages.paid_by_blocks()
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -98,8 +112,9 @@ fn an_exchange_reaches_the_best_bound_that_its_variable_allows() {
         let costs = messages.reduced.clone();
         let blocks = &node.blocks;
         for _ in 0..3 {
-            for linked in links.features.iter().filter(|linked| linked.ties()) {
-                let before = messages.sum_of_minima(blocks);
+            let features = links.features.ids().into_iter().zip(&links.features);
+            for (number, linked) in features.filter(|(_, linked)| linked.ties()) {
+                let before = bound(&mut messages, blocks);
                 let paid = paid(links, linked, &messages.values, blocks.n_items());
                 let tied = &links.links[linked.links];
                 let rows = tied.iter().map(|link| {
@@ -110,10 +125,11 @@ fn an_exchange_reaches_the_best_bound_that_its_variable_allows() {
                 rows.for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, cost)| *sum += cost));
                 let others = blocks.ids().into_iter().filter(|&b| tied.iter().all(|link| link.block != b));
                 let best = sums.iter().copied().fold(f64::INFINITY, f64::min)
-                    + others.map(|b| messages.block_min[b]).sum::<f64>();
+                    + others.map(|b| messages.block_min[b]).sum::<f64>()
+                    - (messages.paid_by_blocks() - messages.whole[number].sum);
 
-                exchange(links, linked, &mut messages);
-                let after = messages.sum_of_minima(blocks);
+                exchange(links, number, &mut messages);
+                let after = bound(&mut messages, blocks);
                 assert!(close(after, best), "{after} instead of {best}, before {before}");
                 assert!(after >= before - ROUNDING);
                 exchanges += 1;
@@ -126,7 +142,7 @@ fn an_exchange_reaches_the_best_bound_that_its_variable_allows() {
                     assert!(sum.abs() <= ROUNDING, "messages sum to {sum}");
                 }
                 let values = messages.values.clone();
-                exchange(links, linked, &mut messages);
+                exchange(links, number, &mut messages);
                 assert!(values.iter().zip(&messages.values).all(|(&a, &b)| close(a, b)));
             }
         }
@@ -161,15 +177,22 @@ fn messages_keep_the_cost_of_every_point_or_lower_it() {
                 node.blocks.spans.parts().map(|block| block.into_iter().find(|&i| here(i))).collect();
             let Some(items) = items else { continue };
             let sum = |costs: &IdVec<Position, f64>| items.iter().map(|&i| costs[i]).sum::<f64>();
-            let (before, after) = (sum(&costs), sum(&messages.reduced));
+            let (before, after) = (sum(&costs), sum(&messages.reduced) - messages.paid_by_blocks());
             assert!(after <= before + ROUNDING, "{after} after messages, {before} before");
             // Items on one segment of every variable pay that segment's messages, which cancel out.
             let tied = links.features.iter().filter(|linked| linked.ties());
-            let exact = tied.flat_map(|linked| links.classes_of(linked)).all(|class| {
-                let members = &links.members[links.classes[class].members];
+            let on_one = |class: ClassId| {
                 let runs = links.runs_of(class);
-                !members.iter().any(|i| items.contains(i)) || (runs.len() == 1 && runs[0].len() == 1)
-            });
+                runs.len() == 1 && runs[0].len() == 1
+            };
+            let exact = tied
+                .flat_map(|linked| links.links[linked.links].iter().map(move |l| (linked, l)))
+                .all(|(linked, link)| {
+                    let has_item = |&class: &ClassId| {
+                        items_of(links, linked, link, class).iter().any(|i| items.contains(i))
+                    };
+                    link.all_classes().into_iter().filter(has_item).all(on_one)
+                });
             if exact {
                 assert!(close(before, after), "{after} after messages, {before} before");
                 kept += 1;
@@ -234,13 +257,30 @@ fn compare_rows(
         messages.sweep(Kernels::new(), links);
         dense.sweep(Kernels::new(), &dense_links);
     }
-    let bound = messages.sum_of_minima(&node.blocks);
-    assert!(close(bound, dense.sum_of_minima(&node.blocks)));
-    bound_segments(Kernels::new(), links, bound, &mut messages);
-    bound_segments(Kernels::new(), &dense_links, bound, &mut dense);
+    let proved = bound(&mut messages, &node.blocks);
+    assert!(close(proved, bound(&mut dense, &node.blocks)));
+    bound_segments(Kernels::new(), links, proved, &mut messages);
+    bound_segments(Kernels::new(), &dense_links, proved, &mut dense);
     let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| close(a, b));
-    assert!(same(messages.values.as_slice(), dense.values.as_slice()));
-    assert!(same(messages.reduced.as_slice(), dense.reduced.as_slice()));
+    assert_eq!(messages.values.len(), dense.values.len());
+    for linked in &links.features {
+        for link in &links.links[linked.links] {
+            // What all items of a block pay may differ.
+            let one = link.free().unwrap_or(link.classes.first);
+            assert!(!linked.by_piece() || link.free().is_none() || messages.values[one] == 0.0);
+            for class in link.all_classes() {
+                let [above, dense_above] = [&messages, &dense].map(|m| m.values[class] - m.values[one]);
+                assert!(close(above, dense_above));
+            }
+        }
+    }
+    for block in node.blocks.spans.parts() {
+        let above = |costs: &[f64]| -> Vec<f64> {
+            let min = costs.iter().copied().fold(f64::INFINITY, f64::min);
+            costs.iter().map(|cost| cost - min).collect()
+        };
+        assert!(same(&above(&messages.reduced[block]), &above(&dense.reduced[block])));
+    }
     assert!(same(messages.segment_bound.as_slice(), dense.segment_bound.as_slice()));
     links.features.iter().filter(|linked| linked.by_piece()).count()
 }
