@@ -235,7 +235,7 @@ fn the_second_verifier_accepts_nearly_all_of_them() {
     match second(8, 41) {
         None => println!("skipped: python3 does not start"),
         Some([accepted, refused]) => {
-            assert!(accepted > 4 * refused, "{accepted} accepted, {refused} refused")
+            assert!(accepted > 4 * refused, "{accepted} accepted, {refused} refused");
         }
     }
 }
