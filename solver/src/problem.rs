@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Takes the value of a point from an expression of the variables and of predictions, and demands the constraints that name them. Instead of
-    /// [`with_constraints`](Self::with_constraints): the system states those too. No certificates.
+    /// [`with_constraints`](Self::with_constraints): the system states those too.
     #[must_use]
     pub fn with_learned(mut self, learned: Learned<'a>) -> Self {
         self.learned = Some(learned);

@@ -82,10 +82,7 @@ pub fn certify(
             let mut left = REFUTATION_NODES;
             refuter.refute(forward, region.clone(), &mut left, &|| context.must_stop())
         };
-        complete(problem, &mut certificate, &mut refute).map_err(|e| {
-            eprintln!("REFUSED {e}");
-            CertifyError::Limit
-        })?;
+        complete(problem, &mut certificate, &mut refute).map_err(|_| CertifyError::Limit)?;
     }
     Ok(certificate)
 }
