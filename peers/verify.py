@@ -712,6 +712,7 @@ class Relaxation:
         except Unbounded:
             raise Refused("the objective has no bound that can be checked") from None
         costs = [costs.get(leaf, 0.0) for leaf in range(self.s.offsets[-1])]
+        need(all(a[0] < b[0] for a, b in zip(multipliers, multipliers[1:])), "a multiplier does not fit its constraint")
         for row, m in multipliers:
             need(row < len(self.s.rows_of_constraints) and math.isfinite(m), "a multiplier does not fit its constraint")
             function = self.row(self.s.rows_of_constraints[row], m < 0.0)

@@ -2,11 +2,12 @@
 
 mod support;
 
-use leafgp_models::{Goal, ModelProblem};
+use leafgp_constraints::{Domain, Variable};
+use leafgp_models::{Ensemble, Goal, ModelProblem, NamedModel, ReadOptions};
 use leafgp_solver::Status;
 use leafgp_solver::certificate::{Certificate, WorkBudget};
 use support::problems::{
-    Demand, Rule, bent, demand, enumerate, models_with_links, objective, options, rule, variables,
+    Demand, Rule, bent, demand, enumerate, models_with_links, objective, options, rule, stumps, variables,
 };
 use support::random::Numbers;
 
@@ -199,6 +200,49 @@ fn no_forgery_proves_more_than_is_true() {
 fn every_optimum_and_every_infeasibility_is_proved_on_file() {
     let [feasible, infeasible] = check(100, 21);
     assert!(feasible > 40 && infeasible > 8, "{feasible} feasible, {infeasible} not");
+}
+
+/// A proof that was written once stays one: its file verifies, and so do its problem's numbers.
+/// `LEAFGP_WRITE_GOLDEN=1 cargo test -p leafgp-models --test proofs golden` writes it anew, for a new format only.
+#[test]
+fn the_golden_proof_over_models_verifies() {
+    let plain = |name: &str, domain| Variable { name: name.into(), domain, level_names: Vec::new() };
+    let variables = vec![
+        plain("flow", Domain::Continuous { lower: 0.0, upper: 10.0 }),
+        plain("temp", Domain::Integer { lower: 20.0, upper: 90.0 }),
+    ];
+    let model = |name: &str, text: String| {
+        let ensemble = Ensemble::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+        NamedModel::bind(name, ensemble, &variables, false).unwrap()
+    };
+    let strength = stumps(&["temp", "flow"], &[(1, 5.0, 1.0, 10.0), (0, 40.0, 10.0, 30.0)]);
+    let purity = stumps(&["flow"], &[(0, 7.5, 3.0, -1.0)]);
+    let purity = purity.replace("objective=regression", "objective=binary sigmoid:1");
+    let models = vec![model("strength", strength), model("purity", purity)];
+    let mut problem = ModelProblem::new(variables.clone(), models).unwrap();
+    problem.constrain("pure enough", "purity >= 0.95").unwrap();
+    problem.constrain("pump", "temp + 10 * flow <= 95").unwrap();
+    let (text, goal) = ("strength * purity - 0.5 * (flow + 0.1 * temp)", Goal::Maximize);
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models.certificate");
+    if std::env::var_os("LEAFGP_WRITE_GOLDEN").is_some() {
+        let optimum = problem.optimize(text, goal, &[], &options()).unwrap();
+        let certificate = problem.certify(text, goal, &[], &optimum, &options()).unwrap();
+        std::fs::write(&file, certificate.write()).unwrap();
+    }
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(
+        bytes.starts_with(b"LEAFGPC5")
+            && bytes[DIGEST] == fnv(&problem.statement(text, goal, &[]).unwrap()).to_le_bytes()
+    );
+    let certificate = Certificate::read(&bytes).unwrap();
+    assert_eq!(certificate.write(), bytes);
+    let verified = problem.verify(text, goal, &[], &certificate, WorkBudget::default()).unwrap().unwrap();
+    // 40 of the pure part of 1 + exp(-3), at 41 degrees and just above a flow of 5.
+    let value = 40.0 / (1.0 + (-3.0_f64).exp()) - 0.5 * (5.0 + 4.1);
+    assert!(
+        (verified.objective.unwrap() + value).abs() < 1e-3 && verified.bound <= -value + 1e-9,
+        "{verified:?}"
+    );
 }
 
 /// Gives proofs to `peers/verify.py`; returns how many it accepted, and how many not. `None` without Python.

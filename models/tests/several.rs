@@ -11,7 +11,8 @@ use leafgp_models::{
 };
 use leafgp_solver::Status;
 use support::problems::{
-    At, Objective, Rule, each_piece, enumerate, models, objective, odd, options, rule, values, variables,
+    At, Objective, Rule, each_piece, enumerate, models, objective, odd, options, rule, stumps, values,
+    variables,
 };
 use support::random::Numbers;
 
@@ -243,22 +244,6 @@ fn optima_and_changes_of_many_random_problems_are_those_of_enumeration() {
     check(500, 13);
     check_reach(500, 14);
     check_lists(300, 16, 5);
-}
-
-/// A model of stumps: feature, threshold, value below and above.
-fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
-    let mut text = format!(
-        "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n",
-        features.len() - 1,
-        features.join(" "),
-        vec!["100"; stumps.len()].join(" ")
-    );
-    for (i, (feature, threshold, low, high)) in stumps.iter().enumerate() {
-        text += &format!(
-            "\nTree={i}\nnum_leaves=2\nsplit_feature={feature}\nthreshold={threshold}\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value={low} {high}\n"
-        );
-    }
-    text + "\nend of trees\n"
 }
 
 /// Any seven of ten doses must be high, and the cost leads away from all such points: the first is found before the tree is searched.

@@ -271,3 +271,19 @@ pub fn options() -> SearchOptions {
     options.gap = 1e-7;
     options
 }
+
+/// A model of stumps: feature, threshold, value below and above.
+pub fn stumps(features: &[&str], stumps: &[(usize, f64, f64, f64)]) -> String {
+    let mut text = format!(
+        "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n",
+        features.len() - 1,
+        features.join(" "),
+        vec!["100"; stumps.len()].join(" ")
+    );
+    for (i, (feature, threshold, low, high)) in stumps.iter().enumerate() {
+        text += &format!(
+            "\nTree={i}\nnum_leaves=2\nsplit_feature={feature}\nthreshold={threshold}\ndecision_type=2\nleft_child=-1\nright_child=-2\nleaf_value={low} {high}\n"
+        );
+    }
+    text + "\nend of trees\n"
+}

@@ -79,8 +79,12 @@ impl Relaxation {
         Some(Self { objective, rows })
     }
 
-    /// The objective with multiples of rows. `None` where a multiplier does not fit its row.
+    /// The objective with multiples of rows, which ascend. `None` where a multiplier does not fit its row.
     pub(crate) fn objective(&self, multipliers: &[Multiplier]) -> Option<LeafObjective> {
+        // No row twice: a file does not decide how long this takes.
+        if !multipliers.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return None;
+        }
         let LeafFunction { mut constant, mut linear, .. } = self.objective.clone();
         for &(row, multiplier) in multipliers {
             let function = self.rows.get(usize::from(row))?[usize::from(multiplier < 0.0)].as_ref()?;

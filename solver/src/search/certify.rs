@@ -1,5 +1,6 @@
 //! Writes the proof of a finished search: the tree is searched once more, depth first and below the known bound, on record.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::certificate::{
@@ -102,8 +103,11 @@ impl OverPredictions {
     ) -> Result<Self, CertifyError> {
         let relaxation = Relaxation::new(problem, learned, forward).ok_or(CertifyError::Learned)?;
         let used = problem.limits.iter().zip(learned.multipliers).filter(|(_, m)| **m > 0.0);
-        let multipliers: Vec<Multiplier> =
-            used.filter_map(|(limit, &m)| multiplier_of(limit, m, &relaxation)).collect();
+        let mut by_row: BTreeMap<u16, f64> = BTreeMap::new();
+        for (row, multiplier) in used.filter_map(|(limit, &m)| multiplier_of(limit, m, &relaxation)) {
+            *by_row.entry(row).or_default() += multiplier;
+        }
+        let multipliers: Vec<Multiplier> = by_row.into_iter().collect();
         let objective = relaxation.objective(&multipliers).ok_or(CertifyError::Learned)?;
         Ok(Self { multipliers, objective, limits: relaxation.limits() })
     }
