@@ -1,10 +1,10 @@
 //! The whole search: start heuristics, rounds of subtrees, report.
 
 mod ladder;
+mod queue;
 mod restore;
+mod start;
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -15,19 +15,18 @@ use crate::forest::Forest;
 use crate::objective::LeafObjective;
 
 use super::error::SearchError;
-use super::index::{CellId, FeatureId, Id, IdVec};
-use super::local::{LocalSearch, Neighbours, cells_of, random_cells};
+use super::local::Neighbours;
 use super::model::{Model, Stopped};
-use super::moves::{Moves, Reach};
+use super::moves::Moves;
 use super::node::{Node, OpenNode};
 use super::options::SearchOptions;
-use super::polish::polished_root;
 use super::pool::{Found, Pool, Undecided};
 use super::report::{Incumbent, Progress, Report, Status, StopReason};
 use super::subtree::{Context, Worker};
 use crate::objective::relative_gap;
 use crate::problem::Problem;
 use ladder::Ladder;
+use queue::Queue;
 
 /// Nodes of a subtree before what is left of it returns to the queue.
 const SUBTREE_NODES: u64 = 50;
@@ -41,49 +40,13 @@ const WHOLE_BYTES: usize = 128 << 20;
 /// Subtrees of a round: all start from the same incumbent, and their results are merged in order, so that the search does not depend on the number
 /// of threads.
 const SUBTREES: usize = 16;
-/// Local searches from random cells, beside those from the start points.
-const RANDOM_STARTS: usize = 20;
 /// Chains of moves of two variables for a sum of trees that is open after so many nodes: `(nodes, chains)`. After the last of them, one of moves of three
 /// from the best point.
 const MOVES: [(u64, usize); 2] = [(16, 2), (400, 8)];
 /// Nodes after which the root of a sum of trees that is still open is polished: the smallest problems do not pay for it.
 const POLISH_AFTER: u64 = 3;
-/// Kicks of each chain.
-const KICKS: usize = 3;
-/// First of the chains' streams of random numbers, descending, away from those of nodes and of the start.
-const MOVE_STREAM: u64 = u64::MAX / 2;
 /// The preparation has this long whatever the time limit, so that small problems are prepared under the shortest one.
 const LEAST_PREPARATION: Duration = Duration::from_millis(500);
-/// Start points used at most, best first.
-const MAX_START_POINTS: usize = 10;
-
-/// A queued node; the heap pops the lowest rank, the oldest of equals.
-struct Queued {
-    node: OpenNode,
-    /// Its bound; where order is by depth, falling with the number.
-    rank: f64,
-    number: u64,
-}
-
-impl PartialEq for Queued {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Queued {}
-
-impl PartialOrd for Queued {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Queued {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.rank.total_cmp(&self.rank).then(other.number.cmp(&self.number))
-    }
-}
 
 /// State of the search between rounds.
 struct Search<'a> {
@@ -92,16 +55,10 @@ struct Search<'a> {
     started: Instant,
     pool: Pool,
     undecided: Undecided,
-    queue: BinaryHeap<Queued>,
-    /// Memory of the queue's whole nodes.
-    whole_bytes: usize,
-    most_whole_bytes: usize,
-    numbers: u64,
+    queue: Queue,
     nodes: u64,
     /// False for the rungs of a ladder themselves.
     has_ladder: bool,
-    /// Rungs of a sum of trees go on with the youngest nodes: their cutoff stands, so that the order costs nothing, and what is closed stays closed when it falls.
-    depth_first: bool,
     ladder: Ladder,
     /// The root of a sum of trees with polished messages, where these bound more.
     root: Option<Node>,
@@ -119,7 +76,7 @@ fn run_within(
     most_whole_bytes: usize,
 ) -> Result<Report, SearchError> {
     let started = Instant::now();
-    let mut search = Search::new(problem, options, most_whole_bytes);
+    let mut search = Search::new(problem, options, Queue::best_first(most_whole_bytes));
     search.started = started;
     let deadline = options.time_limit.and_then(|limit| started.checked_add(limit));
     let must_stop = || {
@@ -133,7 +90,7 @@ fn run_within(
     };
     let neighbours = Neighbours::new(&model);
     let context = Context { model: &model, neighbours: &neighbours, options, deadline };
-    search.push(search.root(&model));
+    search.queue.push(search.root(&model));
     let threads = match options.threads {
         0 | 1 => None,
         n => {
@@ -183,20 +140,16 @@ fn each_of<T: Send, R: Send>(
 }
 
 impl<'a> Search<'a> {
-    fn new(problem: &'a Problem<'a>, options: &'a SearchOptions, most_whole_bytes: usize) -> Self {
+    fn new(problem: &'a Problem<'a>, options: &'a SearchOptions, queue: Queue) -> Self {
         Self {
             problem,
             options,
             started: Instant::now(),
             pool: Pool::new(options.k_best, problem.cell_trees()),
             undecided: Undecided::default(),
-            queue: BinaryHeap::new(),
-            whole_bytes: 0,
-            most_whole_bytes,
-            numbers: 0,
+            queue,
             nodes: 0,
             has_ladder: true,
-            depth_first: false,
             ladder: Ladder::default(),
             root: None,
         }
@@ -228,109 +181,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn push(&mut self, node: OpenNode) {
-        let bytes = node.bytes();
-        let whole = self.whole_bytes + bytes <= self.most_whole_bytes;
-        let node = if whole {
-            self.whole_bytes += bytes;
-            node
-        } else {
-            node.compact()
-        };
-        let rank = if self.depth_first { -(self.numbers as f64) } else { node.bound() };
-        self.queue.push(Queued { node, rank, number: self.numbers });
-        self.numbers += 1;
-    }
-
-    fn clear(&mut self) {
-        self.queue.clear();
-        self.whole_bytes = 0;
-    }
-
-    /// The node to go on with: the lowest rank.
-    fn pop(&mut self) -> Option<OpenNode> {
-        let node = self.queue.pop()?.node;
-        self.whole_bytes -= node.bytes();
-        Some(node)
-    }
-
     fn cutoff(&self) -> f64 {
         self.options.cutoff(self.pool.worst())
-    }
-
-    /// Local searches from the best start points and from random cells.
-    fn start(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>) {
-        let model = context.model;
-        let mut starts: Vec<(f64, IdVec<FeatureId, CellId>)> = Vec::new();
-        for x in self.options.start_points.iter().filter(|x| x.len() == model.n_features()) {
-            let cells = cells_of(model, x);
-            let leaf = |tree| model.items.leaf[model.descend(tree, &cells)].map(Id::index);
-            let leaves: Vec<usize> = model.trees.ids().into_iter().filter_map(leaf).collect();
-            let value = self.problem.value(x, &leaves);
-            if self.problem.allows(x) {
-                self.pool.insert(&Found { objective: value, leaves, x: x.clone() });
-            }
-            starts.push((value, cells));
-        }
-        if self.options.local_search {
-            starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-            starts.dedup();
-            starts.truncate(MAX_START_POINTS);
-            let random = (0..RANDOM_STARTS).map(|_| None);
-            let starts: Vec<_> = starts.into_iter().map(|(_, cells)| Some(cells)).chain(random).collect();
-            // The first runs whatever the clock says.
-            let improve = |(k, start): (usize, Option<IdVec<FeatureId, CellId>>)| {
-                if k > 0 && context.must_stop() {
-                    return None;
-                }
-                let mut rng = context.rng(u64::MAX - k as u64);
-                let cells = start.unwrap_or_else(|| random_cells(model, &mut rng));
-                let limits = context.limits();
-                LocalSearch::default().improve(model, context.neighbours, &cells, &limits, &mut rng)
-            };
-            for found in each_of(threads, starts, improve).iter().flatten() {
-                self.pool.insert(found);
-            }
-            if self.pool.found.is_empty() {
-                self.start_within_limits(context);
-            }
-        }
-        self.announce();
-    }
-
-    /// Chains of exact moves: the first from the best point, the others from random cells.
-    fn moves(&mut self, context: &Context<'_>, threads: Option<&ThreadPool>, stage: usize) {
-        let model = context.model;
-        let chain = |k: usize, start: Option<&Found>, effort: (usize, Reach)| {
-            let mut rng = context.rng(MOVE_STREAM - (stage * 1000 + k) as u64);
-            let start = match start {
-                Some(best) => cells_of(model, &best.x),
-                None => random_cells(model, &mut rng),
-            };
-            Moves::default().chain(model, context.neighbours, start, effort, &context.limits(), &mut rng)
-        };
-        let (_, chains) = MOVES[stage];
-        let best = self.pool.found.first();
-        let run = |(k, ()): (usize, ())| chain(k, best.filter(|_| k == 0), (KICKS, Reach::Pairs));
-        let mut found = each_of(threads, vec![(); chains], run);
-        if stage + 1 == MOVES.len() {
-            found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
-            found.push(chain(chains, self.pool.found.first(), (0, Reach::Triples)));
-        }
-        found.iter().flatten().for_each(|found| _ = self.pool.insert(found));
-        self.announce();
-    }
-
-    /// Polishes the messages of the root, and starts again from there if they bound more than what waits.
-    fn polish(&mut self, context: &Context<'_>) {
-        let must_stop = || context.must_stop();
-        let polished = polished_root(context.model, self.trivial_bound(), self.cutoff(), &must_stop);
-        let waiting = self.queue.peek().map_or(f64::INFINITY, |queued| queued.node.bound());
-        let Some(root) = polished.filter(|root| root.bound > waiting && !context.must_stop()) else { return };
-        self.root = Some(root);
-        self.clear();
-        self.undecided = Undecided::default();
-        self.push(self.root(context.model));
     }
 
     /// Rounds of subtrees until nothing is left below the cutoff or a limit is reached.
@@ -341,18 +193,13 @@ impl<'a> Search<'a> {
         let mut stages = (0..MOVES.len()).filter(|_| moves_fit).peekable();
         loop {
             if self.climb(context, threads) {
-                self.clear();
+                self.queue.clear();
             }
             let cutoff = self.cutoff();
             let mut batch = Vec::with_capacity(SUBTREES);
             while batch.len() < SUBTREES {
-                match self.pop() {
-                    Some(node) if node.bound() < cutoff => batch.push(node),
-                    // All others have higher bounds still.
-                    Some(_) if !self.depth_first => self.clear(),
-                    Some(_) => {}
-                    None => break,
-                }
+                let Some(node) = self.queue.pop_below(cutoff) else { break };
+                batch.push(node);
             }
             if batch.is_empty() {
                 let undecided = self.undecided.bound < cutoff;
@@ -365,7 +212,7 @@ impl<'a> Search<'a> {
             let limit_reached =
                 self.options.node_limit.is_some_and(|limit| self.nodes + self.ladder.nodes >= limit);
             if limit_reached || context.must_stop() {
-                batch.into_iter().for_each(|node| self.push(node));
+                batch.into_iter().for_each(|node| self.queue.push(node));
                 return if self.options.interrupted() {
                     StopReason::Interrupted
                 } else if limit_reached {
@@ -379,7 +226,7 @@ impl<'a> Search<'a> {
             }
             if polishes && self.nodes >= POLISH_AFTER {
                 polishes = false;
-                batch.into_iter().for_each(|node| self.push(node));
+                batch.into_iter().for_each(|node| self.queue.push(node));
                 self.polish(context);
                 continue;
             }
@@ -403,11 +250,7 @@ impl<'a> Search<'a> {
                 for found in &outcome.pool.found {
                     self.pool.insert(found);
                 }
-                if self.depth_first {
-                    outcome.open.into_iter().rev().for_each(|node| self.push(node));
-                } else {
-                    outcome.open.into_iter().for_each(|node| self.push(node));
-                }
+                self.queue.push_open(outcome.open);
             }
             self.announce();
         }
@@ -415,12 +258,7 @@ impl<'a> Search<'a> {
 
     /// A lower bound over every cell outside the pool.
     fn remaining_bound(&self) -> f64 {
-        let open = if self.depth_first {
-            self.queue.iter().fold(f64::INFINITY, |least, queued| least.min(queued.node.bound()))
-        } else {
-            self.queue.peek().map_or(f64::INFINITY, |queued| queued.rank)
-        };
-        let proved = open.min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
+        let proved = self.queue.bound().min(self.cutoff()).min(self.undecided.bound).max(self.ladder.bound);
         // A rung knew the cells that were listed then, within the gap.
         if self.pool.lists_values(self.problem) { proved.min(self.cutoff()) } else { proved }
     }
@@ -506,6 +344,7 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::queue::Queue;
     use super::{FIRST_NODES, SUBTREE_NODES, SUBTREE_NUMBERS, Search, run_within, subtree_nodes};
     use crate::search::model::Model;
     use crate::search::{Problem, SearchOptions, Status, StopReason};
@@ -528,13 +367,13 @@ mod tests {
         let optimum = run_within(&problem, &SearchOptions::default(), usize::MAX).unwrap().best_bound;
 
         let empty = SearchOptions::default();
-        let report = Search::new(&problem, &empty, usize::MAX).unprepared();
+        let report = Search::new(&problem, &empty, Queue::best_first(usize::MAX)).unprepared();
         assert_eq!((report.status, report.stop_reason), (Status::Unknown, StopReason::TimeLimit));
         assert!(report.incumbent.is_none() && report.best_bound <= optimum && report.best_bound.is_finite());
 
         let start_points = vec![vec![0.1, 0.2, 0.9], vec![7.0, 0.0, 0.0], vec![0.7, 0.3, 0.4]];
         let given = SearchOptions { start_points, ..SearchOptions::default() };
-        let report = Search::new(&problem, &given, usize::MAX).unprepared();
+        let report = Search::new(&problem, &given, Queue::best_first(usize::MAX)).unprepared();
         let values = [0, 2].map(|k| {
             let x: &[f64] = &given.start_points[k];
             problem.value(x, &forest.active_leaves(x))

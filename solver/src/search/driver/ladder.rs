@@ -198,11 +198,12 @@ impl Search<'_> {
                 node_limit: node_limit.map(|limit| limit.saturating_sub(self.nodes + self.ladder.nodes)),
                 ..self.options.clone()
             };
-            let mut rung = Search::new(self.problem, &options, self.most_whole_bytes);
-            (rung.has_ladder, rung.depth_first) = (false, falls);
+            // The cutoff stands, so that the order costs nothing, and what is closed stays closed when it falls.
+            let mut rung = Search::new(self.problem, &options, self.queue.another(falls));
+            rung.has_ladder = false;
             rung.pool = pool;
             rung.undecided = undecided;
-            open.into_iter().for_each(|node| rung.push(node));
+            open.into_iter().for_each(|node| rung.queue.push(node));
             let share = if falls { PATIENCE + (1.0 - PATIENCE) * fallen } else { SHARE };
             let patience = begun.checked_add(left.mul_f64(share));
             let deadline = [context.deadline, patience].into_iter().flatten().min();
@@ -224,7 +225,7 @@ impl Search<'_> {
                 break;
             }
             Search { pool, undecided, .. } = rung;
-            open = rung.queue.into_sorted_vec().into_iter().map(|queued| queued.node).collect();
+            open = rung.queue.into_nodes();
         }
         RungEnd::Open
     }
@@ -238,6 +239,7 @@ mod tests {
     use super::{Ladder, Rung, RungEnd};
     use crate::search::Problem;
     use crate::search::driver::Search;
+    use crate::search::driver::queue::Queue;
     use crate::search::local::Neighbours;
     use crate::search::model::Model;
     use crate::search::options::SearchOptions;
@@ -294,9 +296,9 @@ mod tests {
 
     /// A search at its root with a ladder, three quarters of a limit of 4,000 seconds after its start.
     fn late<'a>(problem: &'a Problem<'a>, context: &Context<'a>) -> Search<'a> {
-        let mut search = Search::new(problem, context.options, usize::MAX);
+        let mut search = Search::new(problem, context.options, Queue::best_first(usize::MAX));
         search.started = Instant::now().checked_sub(Duration::from_secs(3_000)).unwrap();
-        search.push(search.root(context.model));
+        search.queue.push(search.root(context.model));
         search.start(context, None);
         search
     }
@@ -394,7 +396,7 @@ mod tests {
             curved += if model.by_piece { 0 } else { search.ladder.rungs.len() };
             between += usize::from(proved > f64::NEG_INFINITY && proved < optimum - 1e-6);
             if settled {
-                search.clear();
+                search.queue.clear();
             }
             search.rounds(&context, None);
             let report = search.report(StopReason::Gap);
@@ -436,7 +438,7 @@ mod tests {
                 Context { model: &model, neighbours: &neighbours, options: &options, deadline: None };
             let mut search = late(&problem, &context);
             if search.climb(&context, None) {
-                search.clear();
+                search.queue.clear();
             }
             climbed += search.ladder.rungs.len();
             search.rounds(&context, None);
