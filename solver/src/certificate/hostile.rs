@@ -1,5 +1,7 @@
 //! Forged evidence about constraints: each kind, altered, is refused.
 
+mod predictions;
+
 use super::claims::{EmptyParts, settle};
 use super::work::{Objection, Work, WorkBudget};
 use super::{Certificate, Claim, Evidence, Forward, ProofEnd, Refusal, verify};

@@ -16,8 +16,6 @@ mod form;
 mod forward;
 #[cfg(test)]
 mod hostile;
-#[cfg(test)]
-mod hostile_predictions;
 mod known;
 mod limits;
 mod messages;

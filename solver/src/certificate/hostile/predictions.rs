@@ -3,7 +3,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Certificate, Claim, Evidence, ProofEnd, Refusal, digest, verify};
+use super::super::{Certificate, Claim, Evidence, ProofEnd, Refusal, digest, verify};
 use crate::learned::{LeafSum, Learned, Predictor, SumLink};
 use crate::problem::Problem;
 use crate::search::{SearchOptions, certify, minimize};
@@ -235,7 +235,7 @@ fn altered_proofs_over_predictions_prove_nothing_false() {
     assert!(refused > 3_000 && sound > 500, "{refused} refused, {sound} sound");
 }
 
-/// `cargo test --release -p leafgp-solver --lib hostile_predictions -- --ignored`
+/// `cargo test --release -p leafgp-solver --lib hostile::predictions -- --ignored`
 #[test]
 #[ignore = "a minute"]
 fn many_altered_proofs_over_predictions_prove_nothing_false() {
