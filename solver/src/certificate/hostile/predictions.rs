@@ -4,6 +4,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::super::{Certificate, Claim, Evidence, ProofEnd, Refusal, digest, verify};
+use super::lists;
 use crate::learned::{LeafSum, Learned, Predictor, SumLink};
 use crate::problem::Problem;
 use crate::search::{SearchOptions, certify, minimize};
@@ -124,21 +125,6 @@ fn with_proofs(mut test: impl FnMut(&Problem<'_>, &Certificate, f64)) {
         assert!(verified.bound >= smallest - 1e-5 * smallest.abs().max(1.0) || smallest.is_infinite());
         test(&problem, &certificate, smallest);
     }
-}
-
-fn lists(certificate: &mut Certificate) -> Vec<&mut Vec<Claim>> {
-    let mut lists = Vec::new();
-    for node in &mut certificate.nodes {
-        for evidence in &mut node.evidence {
-            if let Evidence::Contraction(claims) = evidence {
-                lists.push(claims);
-            }
-        }
-        if let ProofEnd::Enumerated(refuted) = &mut node.end {
-            lists.extend(refuted);
-        }
-    }
-    lists
 }
 
 fn alter_claim(claims: &mut Vec<Claim>, rng: &mut ChaCha8Rng) {
