@@ -377,6 +377,12 @@ impl<I: Id, T> IndexMut<Span<I>> for IdVec<I, T> {
     }
 }
 
+/// The bits of the ids before the given one, among the first 64.
+#[inline(always)]
+pub(crate) fn bits_below<I: Id>(id: I) -> u64 {
+    if id.raw() >= 64 { u64::MAX } else { (1 << id.raw()) - 1 }
+}
+
 /// Consecutive spans of one space, one for each id of another, from the space's start.
 #[derive(Debug)]
 pub(crate) struct Partition<I, J> {

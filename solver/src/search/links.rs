@@ -11,7 +11,7 @@ use super::cells::FeatureCells;
 use super::entries::{Entries, Entry, Key};
 use super::index::{
     BlockId, CellId, CellRank, ClassId, FeatureId, GroupId, Id, IdVec, LinkId, LinkedId, LocalSegment,
-    MemberId, Partition, PieceId, Position, RunId, SegmentCellId, SegmentId, Span,
+    MemberId, Partition, PieceId, Position, RunId, SegmentCellId, SegmentId, Span, bits_below,
 };
 use super::model::Model;
 use super::pieces::Pieces;
@@ -128,11 +128,6 @@ pub(crate) struct Links {
     class_sizes: Vec<u32>,
     class_next: Vec<MemberId>,
     class_of: Vec<usize>,
-}
-
-/// The bits of the first segments of 64.
-fn bits_below(segment: LocalSegment) -> u64 {
-    if segment.raw() >= 64 { u64::MAX } else { (1 << segment.raw()) - 1 }
 }
 
 impl Links {

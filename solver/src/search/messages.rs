@@ -134,6 +134,9 @@ pub(super) fn class_minima(
         let min = &mut minima[k];
         *min = if cost < *min { cost } else { *min };
     }
+    if linked.by_piece() {
+        free_minima(links, linked, costs, minima);
+    }
 }
 
 /// Smallest cost of each free class of a variable whose rows are kept by piece.
@@ -348,7 +351,6 @@ fn bound_segments_here(links: &Links, bound: f64, scratch: &mut Messages) {
         class_minima(links, linked, reduced, minima);
         let bounds = &mut segment_bound[linked.segments];
         if linked.by_piece() {
-            free_minima(links, linked, reduced, minima);
             pieces::raise_segments(links, linked, (minima, block_min), (table, bounds));
             continue;
         }

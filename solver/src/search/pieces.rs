@@ -4,12 +4,10 @@
 //! step function with a step at each piece, and the smallest entry of a stretch of it is one of two precomputed minima. The values are those of rows by segment
 //! up to rounding (each entry of the sum carries the roundings of all steps before it), at a cost that does not grow with the product of links and segments.
 
-use super::index::{BlockId, ClassId, Id, IdVec, LocalPiece, LocalSegment, PieceId, Span};
+use super::index::{BlockId, ClassId, Id, IdVec, LocalPiece, LocalSegment, PieceId, Span, bits_below};
 use super::kernels::{largest, smallest};
 use super::links::{Link, LinkedFeature, Links};
-use super::messages::{
-    LANES, Messages, Whole, class_minima, free_minima, largest_by_bits, lower_by_bits, pay,
-};
+use super::messages::{LANES, Messages, Whole, class_minima, largest_by_bits, lower_by_bits, pay};
 
 /// The pieces of all links.
 #[derive(Debug, Default)]
@@ -77,7 +75,7 @@ impl Pieces {
         self.class_pieces_at.resize(pieces.end.index(), self.class_pieces.len() as u32);
         for (run, class_bits) in runs.zip(class_bits) {
             let span = Span::new(piece_of(run.first), piece_of(run.end));
-            *class_bits = below(span.end) & !below(span.first);
+            *class_bits = bits_below(span.end) & !bits_below(span.first);
             self.class_pieces.push(span);
         }
         for piece in pieces {
@@ -102,11 +100,6 @@ impl Pieces {
     pub(crate) fn of_classes(&self, link: &Link) -> &[Span<LocalPiece>] {
         &self.class_pieces[self.class_pieces_at[link.pieces.first] as usize..][..link.all_classes().len()]
     }
-}
-
-/// Bits below a piece's.
-fn below(piece: LocalPiece) -> u64 {
-    if piece.raw() >= 64 { u64::MAX } else { (1 << piece.raw()) - 1 }
 }
 
 /// Smallest entries of a row over runs of 1, 2, 4, ... segments: level `k` starts at `k` times the number of segments.
@@ -184,7 +177,6 @@ pub(crate) fn exchange(links: &Links, linked: &LinkedFeature, scratch: &mut Mess
     let Messages { reduced, values, minima, table, mean, run_minima, .. } = scratch;
     minima[links.classes_of(linked)].fill(f64::INFINITY);
     class_minima(links, linked, reduced, minima);
-    free_minima(links, linked, reduced, minima);
     table.clear();
     mean.clear();
     mean.resize(linked.n_segments(), 0.0);

@@ -8,7 +8,7 @@ use super::dual::Dual;
 use super::filter::{Changed, Filter};
 use super::index::{ClassId, Id, IdVec, LocalSegment};
 use super::links::{LinkedFeature, Links};
-use super::messages::{self, Messages, Whole, class_minima, free_minima, pay};
+use super::messages::{self, Messages, Whole, class_minima, pay};
 use super::model::Model;
 use super::node::Node;
 use super::pieces::{RunMinima, push_row};
@@ -116,7 +116,6 @@ impl Soft {
         let Messages { reduced, values, minima, table, mean, .. } = scratch;
         minima[all].fill(f64::INFINITY);
         class_minima(links, linked, reduced, minima);
-        free_minima(links, linked, reduced, minima);
         self.sums.resize(links.classes.len(), 0.0);
         self.sums[all].fill(0.0);
         for (&i, &k) in links.members[members].iter().zip(&links.member_class[members]) {
